@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * One step of a model with noise, with increments of one's own. */
+ * One step of a model with noise, with given increments. */
 #ifndef AG_TESTS_NOISE_STAGE_H
 #define AG_TESTS_NOISE_STAGE_H
 #include <math.h>

@@ -11,7 +11,7 @@ compare() {
   expect "$code" "$text" "$python" "$source/tools/same.py" "$program" "$@"
 }
 
-# other NAME OPTIONS: a program whose runs have other tolerances, or that lacks an option.
+# other NAME OPTIONS: a program whose runs have other tolerances, or that lacks an option or a part of its report.
 other() {
   printf '#!/bin/sh\nverb=$1; shift\n%s\nexec "%s" "$verb" "$@"\n' "$2" "$program" >"$dir/$1"
   chmod +x "$dir/$1"
@@ -19,10 +19,14 @@ other() {
 other tighter '[ $verb != run ] || set -- "$@" --rtol 1e-12'
 other tilted '[ $verb != run ] || set -- "$@" --set theta=1.0001'
 other older 'case " $* " in *" --closure "*) echo "unknown option --closure" >&2; exit 2;; esac'
+other poorer "[ \$verb != check ] || { '$program' check \"\$@\" | sed s/title/heading/; exit; }"
 cases=adaptive,fixed,grid,h5,check
 compare 0 "5 same, 0 differ, 0 skipped" "$program" --models pendulum --cases $cases
 compare 1 "adaptive             pendulum                 differs" "$dir/tighter" --models pendulum --cases $cases
 compare 0 "3 same, 0 differ" "$dir/tighter" --models pendulum --cases adaptive,grid,check --within 1e-8
 compare 1 "4 differ" "$dir/tilted" --models pendulum --cases $cases --within 1e-8
+compare 1 "1 differ" "$dir/poorer" --models pendulum --cases check
+compare 0 "1 same" "$dir/poorer" --models pendulum --cases check --common
+compare 1 "1 differ" "$dir/tilted" --models pendulum --cases adaptive --common --within 1e-8
 compare 0 "known only to OLD" "$dir/older" --models pendulum --cases multipliers
 exit $failed

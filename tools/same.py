@@ -7,6 +7,8 @@ tests/right/: series, grids, events, batches, sections, result files, continued 
   --models A,B     only these models (names, or paths of other model files)
   --cases A,B      only these cases (the first word of a line of the report)
   --within TOL     adaptive runs may differ: same ends and events, states within TOL of their size (10 rtol is 1e-9)
+  --common         only what both programs report, of models that both read; pictures and the like, which an older
+                   program does not know, are left out of the models
   --emit-text      the emitted C has to be the same text, not only the same numbers
   --verbose        also list what is the same
 
@@ -23,11 +25,16 @@ import tempfile
 import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(ROOT, "bench"))
+import against  # noqa: E402
 # what may differ between two programs that compute the same: where and when it was made
 PROVENANCE = {"seconds", "trajectories_per_second", "threads", "version", "commit", "compiler", "compiler_flags", "date", "host", "hash",
               "generated"}
 # what follows from the sequence of steps; under --within only the ends and the grids are compared
 OF_STEPS = {"steps", "rejected", "right_hand_sides", "series", "energy_drift", "constraint_residual", "constraint_residual_max"}
+# what follows from what a program knows to report, not from the motion; left out under --common
+OF_REPORTS = {"warnings", "files", "why", "energy_size"}
 LIMIT = ["--max-steps", "1500"]  # some files of tests/right come to a place where steps shrink without end
 QUICK_COMPILED = ["rattleback", "snakeboard", "truncated_ball", "statements"]
 QUICK = ["adaptive", "fixed", "multipliers", "backward", "grid", "check"]
@@ -236,7 +243,7 @@ def model_of(path, program, where):
 
 def is_in(case, model, quick):
     of = CASES[case][1]
-    if case.startswith("batch") and not model["swept"]:
+    if "batch" in case and not model["swept"]:
         return False
     if of in ("events", "sections") and not model[of]:
         return False
@@ -287,8 +294,18 @@ def without_steps(values, on_grid):
     return kept
 
 
-def compare(old, new, within, on_grid):
+def of_both(old, new):
+    """What both report; everything where one of them fails."""
+    if ("/exit code" in old) != ("/exit code" in new) or not old.keys() & new.keys():
+        return old, new
+    keys = {k for k in old if k in new and not OF_REPORTS & set(k.split("/"))}
+    return {k: v for k, v in old.items() if k in keys}, {k: v for k, v in new.items() if k in keys}
+
+
+def compare(old, new, within, on_grid, common):
     """What differs, worst first: [(difference, path)]."""
+    if common:
+        old, new = of_both(old, new)
     if within:
         old, new = without_steps(old, on_grid), without_steps(new, on_grid)
     pairs = [(old.get(k, "(none)"), new.get(k, "(none)"), k) for k in {**old, **new}]
@@ -309,7 +326,7 @@ def judge(old, new, model, case, arguments, shared):
         one = [name for name, answer in zip(("OLD", "NEW"), answers) if answer is not None]
         return "skipped", f"known only to {one[0]}" if one else "known to neither"
     single = CASES[case][2] or answers[0].get("/lanes") == 0 and "fixed" not in case  # also a batch member by member
-    found = compare(*answers, arguments.within if single else 0, "grid" in case)
+    found = compare(*answers, arguments.within if single else 0, "grid" in case, arguments.common)
     if not found:
         return "same", f"{len(answers[0])} values"
     listed = ", ".join(f"{path} {d:.2g}" for d, path in found[:3])
@@ -326,6 +343,7 @@ def options():
     parser.add_argument("--models", default="")
     parser.add_argument("--cases", default="")
     parser.add_argument("--within", type=float, default=0)
+    parser.add_argument("--common", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     return parser.parse_args()
 
@@ -343,7 +361,10 @@ def main():
     count = {"same": 0, "differs": 0, "skipped": 0}
     with tempfile.TemporaryDirectory(prefix="same_") as scratch, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         shared = {"scratch": scratch, "cache": os.path.join(scratch, "cache"), "folder": scratch, "emitted": {}, "emit_text": arguments.emit_text}
-        models = list(pool.map(lambda path: model_of(path, old, shared), model_files(arguments.models)))
+        paths = model_files(arguments.models)
+        if arguments.common:
+            paths = [path for path in (against.readable(path, scratch, old) for path in paths) if path]
+        models = list(pool.map(lambda path: model_of(path, old, shared), paths))
         todo = [(model, case) for model in models for case in cases if is_in(case, model, arguments.quick and not arguments.cases)]
         for (model, case), (verdict, detail) in zip(todo, pool.map(lambda t: judge(old, new, *t, arguments, shared), todo)):
             count[verdict] += 1

@@ -85,7 +85,7 @@ static void test_set(void) {
   anagyre_close(m);
 }
 
-/* Each way to be wrong, with what is said about it; then the model is as good as before. */
+/* Every kind of mistake, with its message; the model can be used afterwards. */
 static void test_errors(void) {
   anagyre_model *m = skate();
   anagyre_set(m, "omga", "1");

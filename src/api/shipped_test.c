@@ -28,7 +28,7 @@ static int where(const ag_shipped *shipped, const char *name) {
   return -1;
 }
 
-/* What opening a word says. */
+/* The message of opening a word. */
 static bool says(const char *word, const char *said) {
   anagyre_model *m = anagyre_open(word);
   const char *error = anagyre_error(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Heaps: blocks are zeroed, aligned and kept account of; when memory runs out or a limit is exceeded, the guarded call
+ * Heaps: blocks are zeroed, aligned and counted; when memory runs out or a limit is exceeded, the guarded call
  * ends, what it held is released, and nothing is left of it. */
 #include "base/heap.h"
 

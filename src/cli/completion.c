@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * `anagyre completion`: what the shells need to complete a command line. The scripts know nothing about verbs and
- * options: they ask `anagyre completion words`, which answers from the tables of the commands and from the models. */
+ * `anagyre completion`: what the shells need to complete a command line. The scripts (completion.bash, completion.zsh)
+ * know nothing about verbs and options: they ask `anagyre completion words`, which answers from the tables of the
+ * commands and from the models. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -14,77 +15,11 @@ typedef struct args {
 static const ag_option options[] = {AG_COMMON_ROWS(args)};
 
 static const char bash_script[] =
-    "# bash completion of anagyre; printed by `anagyre completion bash`\n"
-    "_anagyre() {\n"
-    "  local -a words=() lines=()\n"
-    "  local i line word current before='' file quoted=''\n"
-    "  # bash also splits words at = and : ; put them together again\n"
-    "  for ((i = 1; i <= COMP_CWORD; i++)); do\n"
-    "    if ((${#words[@]})) && [[ ${COMP_WORDS[i]} == [=:]* || ${words[-1]} == *[=:] ]]; then\n"
-    "      words[-1]+=${COMP_WORDS[i]}\n"
-    "    else\n"
-    "      words+=(\"${COMP_WORDS[i]}\")\n"
-    "    fi\n"
-    "  done\n"
-    "  current=${words[-1]}\n"
-    "  if [[ $current == [\\'\\\"]* ]]; then\n"
-    "    quoted=1\n"
-    "    words[-1]=${current:1}\n"
-    "  else\n"
-    "    words[-1]=${current//\\\\/}\n"
-    "    [[ $COMP_WORDBREAKS == *=* ]] && before=${words[-1]%\"${words[-1]##*[=:]}\"}\n"
-    "  fi\n"
-    "  COMPREPLY=()\n"
-    "  mapfile -t lines < <(\"${1/#\\~/$HOME}\" completion words -- \"${words[@]}\" 2>/dev/null)\n"
-    "  for line in \"${lines[@]}\"; do\n"
-    "    word=${line%%$'\\t'*}\n"
-    "    case $word in\n"
-    "      :file*)\n"
-    "        compopt -o filenames 2>/dev/null\n"
-    "        while IFS= read -r file; do\n"
-    "          [[ $word == :file || -d $file || ${word#:file }' ' == \".${file##*.} \" ]] &&\n"
-    "            COMPREPLY+=(\"$file\")\n"
-    "        done < <(compgen -f -- \"${words[-1]#\"$before\"}\")\n"
-    "        ;;\n"
-    "      *)\n"
-    "        [[ $word == *= ]] && compopt -o nospace 2>/dev/null\n"
-    "        word=${word#\"$before\"}\n"
-    "        [[ $quoted ]] || printf -v word %q \"$word\"\n"
-    "        COMPREPLY+=(\"$word\")\n"
-    "        ;;\n"
-    "    esac\n"
-    "  done\n"
-    "}\n"
-    "complete -F _anagyre anagyre\n";
-
-static const char zsh_script[] = "#compdef anagyre\n"
-                                 "# zsh completion of anagyre; printed by `anagyre completion zsh`\n"
-                                 "_anagyre() {\n"
-                                 "  local line word doc files= done=1\n"
-                                 "  local -a lines plain open\n"
-                                 "  lines=(\"${(@f)$(\"${(Q)words[1]/#\\~/$HOME}\" completion words -- "
-                                 "\"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-                                 "  for line in $lines; do\n"
-                                 "    word=${line%%$'\\t'*}\n"
-                                 "    doc=${line#$word}\n"
-                                 "    doc=${doc#$'\\t'}\n"
-                                 "    case $word in\n"
-                                 "      :file*) files=${word#:file}' ' ;;\n"
-                                 "      *=) open+=(\"${word//:/\\\\:}:$doc\") ;;\n"
-                                 "      *) plain+=(\"${word//:/\\\\:}:$doc\") ;;\n"
-                                 "    esac\n"
-                                 "  done\n"
-                                 "  (($#plain)) && _describe anagyre plain && done=0\n"
-                                 "  (($#open)) && _describe anagyre open -S '' && done=0\n"
-                                 "  [[ $files == ' ' ]] && _files && done=0\n"
-                                 "  [[ $files == ' .'* ]] && _files -g \"*${${files# }% }\" && done=0\n"
-                                 "  return done\n"
-                                 "}\n"
-                                 "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n"
-                                 "  _anagyre \"$@\"\n"
-                                 "else\n"
-                                 "  compdef _anagyre anagyre\n"
-                                 "fi\n";
+#include "completion_bash.inc"
+    ;
+static const char zsh_script[] =
+#include "completion_zsh.inc"
+    ;
 
 /* ---- the command line so far ---- */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Balls: every row of op.def against long double where its row says it is tame, tensors against tapes, and what must
  * not be decided. */
+#include <tgmath.h> /* sin of a long double is sinl */
+
 #include "exact/exact.h"
 
 #include "base/arena.h"
@@ -40,30 +42,12 @@ static void row(const ag_flint *flint, ag_op op, int arity, double lo, double hi
   ag_graph_free(g);
 }
 
-#define sqrt sqrtl
-#define sin sinl
-#define cos cosl
-#define tan tanl
-#define asin asinl
-#define acos acosl
-#define atan atanl
-#define sinh sinhl
-#define cosh coshl
-#define tanh tanhl
-#define exp expl
-#define log logl
-#define log1p log1pl
-#define pow powl
-#define atan2 atan2l
-#define hypot hypotl
-#define fabs fabsl
 #define AG_OP(NAME, text, arity, call, parity, value, plain, ...) \
   static long double plain_##NAME(long double a, long double b, long double c) { \
     (void)b, (void)c; \
     return plain; \
   }
 #include "expr/op.def"
-#undef fabs
 
 static void rows(const ag_flint *flint) {
 #define AG_OP(NAME, text, arity, call, parity, value, plain, tex, derivative, lo, hi, ...) \
@@ -99,7 +83,7 @@ static void tensors(const ag_flint *flint) {
 }
 
 /* A rounded number is a ball: sqrt(2)^2 - 2 is not decided. Short decimals are exact: 0.1 + 0.2 - 0.3 is 0, and 1e-12
- * beside 1e6 is seen. pi is pi: enclosed more closely than a double is. */
+ * next to 1e6 is not lost. pi is pi: enclosed more closely than a double is. */
 static void rounded(const ag_flint *flint) {
   ag_balls *b = ag_balls_create(flint, 4), *one = ag_balls_create(flint, 1);
   ag_balls_number(b, 0, 1.4142135623730951);

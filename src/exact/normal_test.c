@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The normal form keeps values exactly: random expressions are written in roundabout ways (trigonometric identities,
  * rotations and unit vectors, common factors, quotients that cancel, triple products), normalised, and compared over
- * both prime fields. The roundabout part must go again. */
+ * both prime fields. The roundabout part must disappear. */
 #include "exact/exact.h"
 
 #include "check.h"
@@ -125,7 +125,7 @@ static bool vanishes(ag_id x) {
   return zero;
 }
 
-/* How much of the disguise went: 1 when the form is no longer than the plain expression. */
+/* How much of the disguise was removed: 1 when the form is no longer than the plain expression. */
 static int check(ag_id x, ag_id hidden) {
   ag_id y = hidden;
   ag_normal_form(g, 0, NULL, NULL, 1, &y);

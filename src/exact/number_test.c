@@ -18,7 +18,7 @@ int main(void) {
   sure(1.0 / 3, 1, 3, 0);
   sure(-2.0 / 7, -2, 7, 0);
   sure(1.0 / 3 * 0.7, 7, 30, 0);
-  sure(0.1 + 0.2, 3, 10, 0); /* one unit of the last place beside 0.3 */
+  sure(0.1 + 0.2, 3, 10, 0); /* one unit in the last place from 0.3 */
   sure(1e6 / 7, 1000000, 7, 0);
   AG_CHECK(!ag_number_meant(1.4142135623730951).sure);
   AG_CHECK(!ag_number_meant(3.141592653589793).sure);

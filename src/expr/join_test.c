@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sums of cross products: what has a common factor becomes one product of the same value; products that are needed
- * elsewhere stay, unless all are asked for. */
+ * Sums of cross products: what has a common factor becomes one product of the same value; products that are used
+ * elsewhere stay, unless all are to be joined. */
 #include <math.h>
 
 #include "base/heap.h"

@@ -292,66 +292,70 @@ static void declare(void) {
   input("m_disk", 1, 1, AG_LEAF_REAL);
 }
 
+static const char *const infix_of[][2] = {
+    {"x+y", "x + y"},
+    {"x - 3", "x - 3"},
+    {"(x + y) + z", "x + y + z"},
+    {"z + (x + y)", "x + y + z"},
+    {"x - (y - z)", "x - (y - z)"},
+    {"(x + y) + (y + z)", "x + y + (y + z)"},
+    {"2*x*y", "2*x*y"},
+    {"x*(y*z)", "y*z*x"},
+    {"x*(y + z)", "x*(y + z)"},
+    {"-(x*y)", "-x*y"},
+    {"-(x - y)", "y - x"},
+    {"-(x + y)", "-(x + y)"},
+    {"-((x - y)*z)", "-z*(x - y)"},
+    {"-2*x", "-2*x"},
+    {"y - 2*x", "y - 2*x"},
+    {"x/y/z", "x/y/z"},
+    {"x/(y*z)", "x/(y*z)"},
+    {"2*x/y", "2*x/y"},
+    {"3*(1/x)", "3*(1/x)"},
+    {"x^2", "x^2"},
+    {"x*x*x", "x^3"},
+    {"x^7", "x^7"},
+    {"x^16", "x^16"},
+    {"x^17", "x^17"},
+    {"(x + y)^2/2", "0.5*(x + y)^2"},
+    {"-x^2", "-x^2"},
+    {"(-x)^0.3", "(-x)^0.3"},
+    {"x^y^z", "x^y^z"},
+    {"(x^y)^z", "(x^y)^z"},
+    {"x^-y", "x^-y"},
+    {"x^-2", "1/x^2"},
+    {"1e-30*x", "1e-30*x"},
+    {"sin(theta)*theta'", "theta'*sin(theta)"},
+    {"atan2(x, -y)", "atan2(x, -y)"},
+    {"if x < y and not z == 1 then x else y + 1", "if x < y and not z == 1 then x else y + 1"},
+    {"2*(if x <= 0 or y != 1 then x else y)", "2*(if x <= 0 or y != 1 then x else y)"},
+    {"v[2] + v'[1]", "v[2] + v'[1]"},
+    {"Omega[2][3]*r[1]'[2]", "Omega[2][3]*r[1]'[2]"},
+    {"A[1,3]", "A[1,3]"},
+    {"(A*v)[1]", "(A*v)[1]"},
+    {"R^T*e3", "R^T*e3"},
+    {"R^T*(A*v)", "R^T*A*v"},
+    {"(A + identity(3))*v", "(A + identity(3))*v"},
+    {"A^T*A", "A^T*A"},
+    {"-(A*v)", "-A*v"},
+    {"x*(A*v)", "x*A*v"},
+    {"v/x", "v/x"},
+    {"dot(v, A*v)/2", "0.5*dot(v, A*v)"},
+    {"cross(v, [x, y, z])", "cross(v, [x, y, z])"},
+    {"[0, 0, x]", "x*e3"},
+    {"[[x, 0], [y, 1]]", "[[x, 0], [y, 1]]"},
+    {"v*[1, 2, x]^T", "v*[1, 2, x]^T"},
+    {"norm(v)*hat(v)", "norm(v)*hat(v)"},
+    {"inverse(A)*v", "inverse(A)*v"},
+    {"inverse(A)", "inverse(A)"},
+    {"det(A)", "det(A)"},
+    {"rotation(e3, theta)*v", "rotation(e3, theta)*v"},
+    {"rotation(-e1, 2*x)", "rotation(-e1, 2*x)"},
+    {"v - v", "[0, 0, 0]"},
+};
+
 static void check_infix(void) {
-  infix("x+y", "x + y");
-  infix("x - 3", "x - 3");
-  infix("(x + y) + z", "x + y + z");
-  infix("z + (x + y)", "x + y + z");
-  infix("x - (y - z)", "x - (y - z)");
-  infix("(x + y) + (y + z)", "x + y + (y + z)");
-  infix("2*x*y", "2*x*y");
-  infix("x*(y*z)", "y*z*x");
-  infix("x*(y + z)", "x*(y + z)");
-  infix("-(x*y)", "-x*y");
-  infix("-(x - y)", "y - x");
-  infix("-(x + y)", "-(x + y)");
-  infix("-((x - y)*z)", "-z*(x - y)");
-  infix("-2*x", "-2*x");
-  infix("y - 2*x", "y - 2*x");
-  infix("x/y/z", "x/y/z");
-  infix("x/(y*z)", "x/(y*z)");
-  infix("2*x/y", "2*x/y");
-  infix("3*(1/x)", "3*(1/x)");
-  infix("x^2", "x^2");
-  infix("x*x*x", "x^3");
-  infix("x^7", "x^7");
-  infix("x^16", "x^16");
-  infix("x^17", "x^17");
-  infix("(x + y)^2/2", "0.5*(x + y)^2");
-  infix("-x^2", "-x^2");
-  infix("(-x)^0.3", "(-x)^0.3");
-  infix("x^y^z", "x^y^z");
-  infix("(x^y)^z", "(x^y)^z");
-  infix("x^-y", "x^-y");
-  infix("x^-2", "1/x^2");
-  infix("1e-30*x", "1e-30*x");
-  infix("sin(theta)*theta'", "theta'*sin(theta)");
-  infix("atan2(x, -y)", "atan2(x, -y)");
-  infix("if x < y and not z == 1 then x else y + 1", "if x < y and not z == 1 then x else y + 1");
-  infix("2*(if x <= 0 or y != 1 then x else y)", "2*(if x <= 0 or y != 1 then x else y)");
-  infix("v[2] + v'[1]", "v[2] + v'[1]");
-  infix("Omega[2][3]*r[1]'[2]", "Omega[2][3]*r[1]'[2]");
-  infix("A[1,3]", "A[1,3]");
-  infix("(A*v)[1]", "(A*v)[1]");
-  infix("R^T*e3", "R^T*e3");
-  infix("R^T*(A*v)", "R^T*A*v");
-  infix("(A + identity(3))*v", "(A + identity(3))*v");
-  infix("A^T*A", "A^T*A");
-  infix("-(A*v)", "-A*v");
-  infix("x*(A*v)", "x*A*v");
-  infix("v/x", "v/x");
-  infix("dot(v, A*v)/2", "0.5*dot(v, A*v)");
-  infix("cross(v, [x, y, z])", "cross(v, [x, y, z])");
-  infix("[0, 0, x]", "x*e3");
-  infix("[[x, 0], [y, 1]]", "[[x, 0], [y, 1]]");
-  infix("v*[1, 2, x]^T", "v*[1, 2, x]^T");
-  infix("norm(v)*hat(v)", "norm(v)*hat(v)");
-  infix("inverse(A)*v", "inverse(A)*v");
-  infix("inverse(A)", "inverse(A)");
-  infix("det(A)", "det(A)");
-  infix("rotation(e3, theta)*v", "rotation(e3, theta)*v");
-  infix("rotation(-e1, 2*x)", "rotation(-e1, 2*x)");
-  infix("v - v", "[0, 0, 0]");
+  for (size_t i = 0; i < sizeof infix_of / sizeof *infix_of; i++) infix(infix_of[i][0], infix_of[i][1]);
 }
 
 static void check_latex(void) {

@@ -63,7 +63,7 @@ static void arrow(matrix *m, int n, unsigned seed) {
   }
 }
 
-/* n masses, each tied to the first unknown, of which all ties speak. */
+/* n masses, each tied to the first unknown, which occurs in all ties. */
 static void star(matrix *m, int n, ag_mark hub, unsigned seed) {
   memset(m, 0, sizeof *m);
   m->n = 2 * n + 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Every row of op.def gives the same bits for 1, 2, 4, 8 and 16 lanes, compiled by gcc and by clang, for the plain
  * machine (fused multiply-add done by the library) and for this one. Each case is compiled to a shared object while the
- * test runs; a compiler that is not there is skipped with a message. NaN are alike whatever their bits. */
+ * test runs; a compiler that is not there is skipped with a message. All NaN count as equal. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <math.h>

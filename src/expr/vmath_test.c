@@ -117,7 +117,7 @@ static void test_pow(void) {
   AG_CHECK(worst <= ag_op_describe(AG_OP_POW)->ulp);
 }
 
-/* The same value, sign of zero included; all NaN are alike. */
+/* The same value, sign of zero included; all NaN count as equal. */
 static int same(double a, double b) { return isnan(b) ? isnan(a) : a == b && signbit(a) == signbit(b); }
 
 /* Zeros, infinities and NaN come out as the C library has them, other numbers within the stated error. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Building and caching: found again, rebuilt when damaged or changed, safe when several processes want the same at
- * once, pruned, refused when the folder is not ours alone; and one line of reason when nothing can be built. */
+ * once, pruned, refused when others may write to the folder; and one line of reason when nothing can be built. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>

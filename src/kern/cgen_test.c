@@ -83,7 +83,7 @@ static void text_of(const ag_tape *tape, ag_cgen how, int n_prep, ag_text *text)
   AG_CHECK(ag_cgen_tape(tape, &how, text) == n_prep);
 }
 
-/* Parameters that are known: what is exactly 1 is no prepared value any more, p itself or a product; the text depends
+/* Parameters that are known: what is exactly 1 is no longer prepared, p itself or a product; the text depends
  * on nothing else of them. Without marks the check alone stays. */
 static void test_known(void) {
   ag_graph *g = ag_graph_create();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Compiled kernels against the interpreter, bit for bit (NaN are alike): random graphs of all operations, every number
- * of lanes, gcc and clang; and the same through one signature when nothing can be compiled. A compiler that is not
- * there is skipped with a message. */
+ * Compiled kernels against the interpreter, bit for bit (all NaN count as equal): random graphs of all operations,
+ * every number of lanes, gcc and clang; and the same through one signature when nothing can be compiled. A compiler
+ * that is not there is skipped with a message. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ typedef struct problem {
   ag_kernel_spec spec;
 } problem;
 
-/* One input per segment; then n_grow random operations, so many of a hundred of them + - *; the last 6 nodes and three
+/* One input per segment; then n_grow random operations, the given percentage of them + - *; the last 6 nodes and three
  * earlier ones are outputs. */
 static problem make(uint64_t seed, int n_grow, int n_solve, int arithmetic) {
   uint64_t state = seed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Long tapes as loops: compiled they give the bits of the interpreter (NaN are alike), for every number of lanes, with
- * gcc and clang; their text does not grow with the number of members; a tape without families stays as it was. A
- * compiler that is not there is skipped with a message. */
+ * Long tapes as loops: compiled they give the bits of the interpreter (all NaN count as equal), for every number of
+ * lanes, with gcc and clang; their text does not grow with the number of members; a tape without families stays as it
+ * was. A compiler that is not there is skipped with a message. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

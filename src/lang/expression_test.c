@@ -53,7 +53,7 @@ static void check_values(void) {
   }
 }
 
-/* Positions count in the whole text; what stands before and behind the expression is not read. */
+/* Positions count in the whole text; what is before and after the expression is not read. */
 static void check_errors(void) {
   static const struct {
     const char *text;

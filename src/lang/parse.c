@@ -377,15 +377,22 @@ static int clause_words(const ag_stmt *s, const char *words[4]) {
   return n;
 }
 
+static void refuse_loop(ag_parser *p, const ag_stmt *s) {
+  ag_text list = {0};
+  int n_word = (int)(sizeof may_loop / sizeof *may_loop), last = n_word - 1;
+  while (!may_loop[last]) last--;
+  for (int w = 0; w <= last; w++)
+    if (may_loop[w]) ag_text_printf(&list, "%s%s", !list.n ? "" : w < last ? ", " : " and ", ag_parse_word(w));
+  ag_parser_fail(p, ag_parser_pos(p), "`%s` takes no running index; `for` is allowed with %s", ag_parse_word(s->word),
+                 ag_text_cstr(&list));
+  ag_text_done(&list);
+}
+
 static void parse_statement(ag_parser *p, ag_stmt *s) {
   if (!parse_body(p, s)) return;
   if (may_loop[s->word] && !parse_loops(p, s)) return;
   if (ag_parser_is_word(p, "for")) {
-    ag_parser_fail(
-        p, ag_parser_pos(p),
-        "`%s` takes no running index; `for` is allowed with constraint, holonomic, relation, prescribe, force, noise, "
-        "friction, domain, generator, start, guess and draw",
-        ag_parse_word(s->word));
+    refuse_loop(p, s);
     return;
   }
   bool equation = s->word == AG_WORD_CONSTRAINT || s->word == AG_WORD_HOLONOMIC || s->word == AG_WORD_RELATION;

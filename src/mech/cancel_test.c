@@ -3,7 +3,8 @@
  * matters stays. That the motion is the same is seen by the tests that compare the closures of every model. */
 #include "tests/mech_models.h"
 
-/* Two velocities in axes turned by th + al: |v|^2 does not depend on them; with a potential sin(al) one matters. */
+/* Two velocities in axes turned by th + al: |v|^2 does not depend on them; with a potential sin(al) one of them
+ * matters. */
 static ag_model *turned(bool heavy) {
   ag_model *m = ag_model_create("turned");
   ag_graph *g = m->graph;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Minors: the columns that stay away from zero over all samples are chosen, and the rank of rows is counted. */
+ * Minors: the columns whose minor stays away from zero over all samples are chosen, and the rank of rows is counted. */
 #include "tests/mech_models.h"
 
 enum { N_SAMPLE = 24 };

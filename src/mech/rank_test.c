@@ -14,7 +14,7 @@ static ag_id make_factor(ag_graph *g, factor f, ag_id q) {
   ag_id one = ag_num(g, 1), zero = ag_num(g, 0), far = ag_num(g, 2);
   if (f == SINE) return ag_apply1(g, AG_OP_SIN, q);
   if (f == COSINE) return ag_apply1(g, AG_OP_COS, q);
-  if (f == WALL) return ag_apply2(g, AG_OP_MAX, zero, ag_sub(g, q, far)); /* asleep where q < 2 */
+  if (f == WALL) return ag_apply2(g, AG_OP_MAX, zero, ag_sub(g, q, far)); /* does not act where q < 2 */
   return one;
 }
 

@@ -28,7 +28,7 @@ int main(void) {
     check_solve(sys, (double[]){0.6, 0.3}, first, true, second);
     check_solve(sys, (double[]){0.6, 0}, first, true, second); /* the gradient vanishes: guesses nearby find it */
     check_solve(sys, (double[]){0.1, -0.8}, second, true, first);
-    check_solve(sys, (double[]){0.6, 0.8}, first, true, second); /* there already: what would be moved nearby */
+    check_solve(sys, (double[]){0.6, 0.8}, first, true, second); /* already there: what nearby starts would move */
     check_solve(sys, (double[]){0.6, 0.7}, both, false, NULL);
     check_solve(sys, (double[]){1.5, 0.1}, first, false, NULL);
   }

@@ -21,7 +21,7 @@ static void check(bench_system *b) {
       ag_lie_quat_mul(b->x + p->at, turn, want);
       for (int k = 0; k < 4; k++) AG_CHECK_NEAR(q[p->at + k], want[k], 1e-15);
     }
-    ag_retract(sys, q, back); /* along one direction the way back is the way back */
+    ag_retract(sys, q, back); /* the same step backward leads back */
     for (int i = 0; i < sys->n.q; i++) AG_CHECK_NEAR(q[i], b->x[i], 1e-15);
     for (int i = 0; i < sys->n.q; i++) q[i] *= 2;
     ag_normalise(sys, q);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Why a motion cannot go on: a row that vanishes, coordinates that are no good, a state that is not finite. */
+ * Why a motion cannot go on: a row that vanishes, singular coordinates, a state that is not finite. */
 #include "tests/mech_models.h"
 
 static void expect(ag_model *m, const double *x0, const double *x, const char *said) {
@@ -18,7 +18,7 @@ static void expect(ag_model *m, const double *x0, const double *x, const char *s
   ag_ctx_done(&ctx);
 }
 
-/* Polar coordinates, T = (r'^2 + r^2 phi'^2)/2: no good at r = 0. */
+/* Polar coordinates, T = (r'^2 + r^2 phi'^2)/2: singular at r = 0. */
 static ag_model *polar(void) {
   ag_model *m = ag_model_create("polar");
   ag_graph *g = m->graph;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * All rows together say what the kept rows alone cannot: in a chain whose first row stands twice both forms give the
- * same accelerations, a velocity off the constraints is taken back by the same way, and a row that does not hold is
+ * same accelerations, a velocity off the constraints is corrected in the same way, and a row that does not hold is
  * named. */
 #include <math.h>
 

@@ -90,7 +90,7 @@ static void check_grounds(void) {
     if (!lab_derive(&l)) return;
     AG_CHECK(ag_system_growth(l.sys)->n_disguised == 1 || ag_system_growth(l.sys)->n_disguised == -1);
     check_closures(l.sys);
-    AG_CHECK(ag_system_dims(l.sys)->switches == 0); /* guards near poles and axes are none */
+    AG_CHECK(ag_system_dims(l.sys)->switches == 0); /* guards near poles and axes are no switches */
     check_laws(&l);
     lab_run(&l, 0, -1, NULL);
     AG_CHECK_NEAR(at_end(&l, "b.gap")[0], 0, 1e-15);
@@ -137,7 +137,7 @@ static void check_pairs(void) {
     AG_MODEL_PUSH(m, starts, ((ag_start){true, l.b->R, 0, -1, num(&l, 1.5), nowhere}));
     if (!lab_derive(&l)) return;
     check_closures(l.sys);
-    AG_CHECK(ag_system_dims(l.sys)->switches == 0); /* guards near poles and axes are none */
+    AG_CHECK(ag_system_dims(l.sys)->switches == 0); /* guards near poles and axes are no switches */
     double first[6], energy;
     lab_run(&l, 0, -1, NULL);
     memcpy(first, at_end(&l, "P"), sizeof(double) * 3);

@@ -66,7 +66,7 @@ int main(void) {
     o.method = ag_stepper_at(i);
     if (ag_stepper_noisy(o.method)) continue;
     if (!o.method->error_order) o.dt = 0.01;
-    if (o.method->form == AG_FORM_SE3) continue; /* it needs another model: api/variational_keeps_test.c */
+    if (o.method->form == AG_FORM_SE3) continue; /* needs another model: api/variational_keeps_test.c */
     ag_run_prepare(sys, &o);
     for (o.section = 0; o.section < 2; o.section++) compare(sys, &o);
     if (ag_checks_failed > failed) fprintf(stderr, "  in %s\n", o.method->name);

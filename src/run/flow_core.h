@@ -24,15 +24,14 @@
     f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, (dz), fail_); \
   }
 /* Components of z that f does not read do not affect stages made of such rates alone. */
-#ifdef AG_STEP_READS
+#ifdef AG_STEP_READ
+#define AG_FLOW_COPY(from, end, dz) AG_STEP_RANGE(i, from, end)(dz)[i] = rate_[i];
 #define AG_STEP_RHS_READ(t, z, dz) \
   { \
     const V at_ = (t); \
     V rate_[AG_STEP_N]; \
     f(&at_, (z), c_, AG_RHS_STEP(w_) prep_, rate_, fail_); \
-    AG_STEP_EACH(i) { \
-      if (AG_STEP_READS(i)) (dz)[i] = rate_[i]; \
-    } \
+    AG_STEP_READ(AG_FLOW_COPY, dz) \
   }
 #endif
 #define AG_STEP_JACOBIAN(t, z, J) \
@@ -89,5 +88,5 @@
 #define AG_FLOW_EXTRA(a, t, z, dz, out, fail) of_extra(&(t), (z), (a)->c, (dz), (a)->prep_extra, (out), &(fail));
 #define AG_FLOW_WATCH(a, t, z, out, fail) g(&(t), (z), (a)->c, (a)->prep_watch, (out), &(fail));
 #if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16
-#define AG_STEP_EACH(i) _Pragma("GCC unroll 16") for (int i = 0; i < AG_STEP_N; i++)
+#define AG_STEP_RANGE(i, from, end) _Pragma("GCC unroll 16") for (int i = (from); i < (end); i++)
 #endif

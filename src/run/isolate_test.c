@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Isolated zeros against functions whose zeros are known: random products of linear factors, of sines, chords through
  * circles, narrow dips, jumps. No zero outside the brackets, no bracket without doubt with more than one, doubts only
- * where zeros lie closer together than the width of the curve allows to tell, or an extremum lies within it. */
+ * where zeros lie too close together for the width of the curve, or an extremum lies within it. */
 #include "run/isolate.h"
 
 #include <math.h>

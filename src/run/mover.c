@@ -309,6 +309,33 @@ static void create_step(ag_mover *m, const ag_dims *dims) {
   ag_work_step(m->work, m->step);
 }
 
+static void take_arrays(ag_mover *m) {
+  const ag_dims *d = ag_system_dims(m->sys);
+  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)d->c, size = sizeof(double);
+  m->z = ag_heap_aligned(size * n);
+  m->dz = ag_heap_aligned(size * n_carry);
+  m->z1 = ag_heap_aligned(size * n);
+  m->dz1 = ag_heap_aligned(size * n_carry);
+  m->c = ag_heap_aligned(size * (n_c + 1));
+  m->c1 = ag_heap_aligned(size * (n_c + 1));
+  m->zt = ag_heap_aligned(size * n);
+  m->x = ag_heap_aligned(size * (size_t)d->x);
+  m->aligned = ag_heap_aligned(size * (n + 1));
+  m->space = ag_heap_aligned(size * (2 * m->room.size + n_carry));
+  m->g1 = ag_heap_alloc(size * (size_t)(m->n_g + 1));
+  m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
+  m->doubts = ag_heap_alloc(sizeof *m->doubts * (size_t)(m->n_g + 1));
+  m->tolerance = ag_heap_aligned(size * (n + 1));
+}
+
+/* Reconstructed variables never determine the step size: they have their own norm. */
+static void take_norm(ag_mover *m) {
+  m->in_norm = ag_heap_alloc((size_t)m->n + 1);
+  memset(m->in_norm, 2, (size_t)m->n);
+  bool whole = m->full || ag_system_watches(m->sys); /* rows that are watched may read anything */
+  memset(m->in_norm, 1, (size_t)(whole ? m->n : ag_system_dims(m->sys)->core));
+}
+
 void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, const ag_run_options *o, bool core) {
   *m = (ag_mover){
       .sys = sys, .full = ag_run_full(sys, o), .core = core, .method = o->method, .section = o->section, .fresh = true};
@@ -328,40 +355,21 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->room = o->method->room(m->n, n_tangent, ag_flow_square(table, n_tangent));
   m->n_carry = m->n + m->room.own;
   if (o->project) take_levels(m, n_tangent, table);
-  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)ag_system_dims(sys)->c,
-         n_x = (size_t)(ag_system_dims(sys)->x), size = sizeof(double);
-  m->z = ag_heap_aligned(size * n);
-  m->dz = ag_heap_aligned(size * n_carry);
-  m->z1 = ag_heap_aligned(size * n);
-  m->dz1 = ag_heap_aligned(size * n_carry);
-  m->c = ag_heap_aligned(size * (n_c + 1));
-  m->c1 = ag_heap_aligned(size * (n_c + 1));
-  m->zt = ag_heap_aligned(size * n);
-  m->x = ag_heap_aligned(size * n_x);
-  m->aligned = ag_heap_aligned(size * (n + 1));
-  m->space = ag_heap_aligned(size * (2 * m->room.size + n_carry));
-  m->g1 = ag_heap_alloc(size * (size_t)(m->n_g + 1));
-  m->sign = ag_heap_alloc(sizeof(int) * (size_t)(m->n_g + 1));
-  m->doubts = ag_heap_alloc(sizeof *m->doubts * (size_t)(m->n_g + 1));
+  take_arrays(m);
   m->rtol = o->dt > 0 ? 0 : o->rtol;
-  m->tolerance = ag_heap_aligned(size * (n + 1));
   for (int i = 0; i <= m->n; i++) m->tolerance[i] = fmax(o->atol, DBL_MIN);
   m->atol = o->dt > 0 ? 0 : m->tolerance[m->n]; /* as lanes */
   m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
   if (o->watch && ag_mover_looks(m)) take_watch(m, o, params);
   m->in_place = ag_mover_in_place(sys, o);
   if (m->in_place && ag_system_dims(sys)->g)
-    m->projected = ag_heap_aligned(size * (n + (size_t)ag_system_dims(sys)->g));
+    m->projected = ag_heap_aligned(sizeof(double) * (size_t)(m->n + ag_system_dims(sys)->g));
   m->holds = m->in_place && ag_system_role(sys, AG_ROLE_ONTO_ROWS);
   m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
   m->units = ag_heap_alloc(sizeof *m->units * (size_t)(m->n_unit + 1));
   m->unit_length = ag_heap_alloc(sizeof(double) * (size_t)(m->n_unit + 1));
   if (m->n_unit) (void)ag_system_units(sys, m->n, m->units);
-  /* reconstructed variables never determine the step size: they have their own norm */
-  m->in_norm = ag_heap_alloc((size_t)m->n + 1);
-  memset(m->in_norm, 2, (size_t)m->n);
-  bool whole = m->full || ag_system_watches(sys); /* rows that are watched may read anything */
-  memset(m->in_norm, 1, (size_t)(whole ? m->n : ag_system_dims(sys)->core));
+  take_norm(m);
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.atol = m->tolerance;
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;

@@ -59,7 +59,7 @@ static double measured_order(const ag_system *sys, const double *x0, const doubl
   return order;
 }
 
-/* The equations with multipliers have no Jacobian: who needs it is refused by name. */
+/* The equations with multipliers have no Jacobian: methods that need one are refused by name. */
 static void check_refused(const ag_system *sys, const double *x0, const ag_stepper *method) {
   ag_ctx ctx = {0};
   ag_run_options o;

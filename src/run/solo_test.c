@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Members laid aside: each is taken once, by whatever thread, also when some threads only take and others put late;
- * nobody waits forever. */
+ * no thread waits forever. */
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -73,7 +73,7 @@ static void test_direct(long n, long lost) {
   }
   AG_CHECK_NEAR(ag_tally_covariance(t, 0), co, 1e-10);
   AG_CHECK_NEAR(ag_tally_correlation(t, 0), co / sqrt(var[0] * var[1]), 1e-10);
-  for (int i = 0; i < N_VALUE; i++) { /* nobody is lost */
+  for (int i = 0; i < N_VALUE; i++) { /* no member is lost */
     ag_histogram h = ag_tally_histogram(t, i);
     unsigned long long sum = h.below + h.above;
     for (int b = 0; b < h.n; b++) sum += h.count[b];

@@ -427,7 +427,7 @@ static void result_init(ag_run_result *result, const ag_system *sys, const ag_ru
 
 static void run_init(run *r) {
   r->t = r->reach = r->mark = r->o->t0;
-  r->switch_t = r->switch_at = NAN;
+  r->switch_t = r->switch_at = r->ahead = NAN;
   r->cut = r->pending = AG_END_TIME;
   r->record = ag_heap_alloc(sizeof(double) * (size_t)r->res->width);
   r->column_at = ag_heap_alloc(sizeof(int) * (size_t)r->res->width);
@@ -438,7 +438,6 @@ static void run_init(run *r) {
   size_t n_z = (size_t)(ag_system_dims(r->sys)->z + ag_system_dims(r->sys)->x);
   r->ahead_z = ag_heap_alloc(sizeof(double) * (n_z + 1));
   r->ahead_c = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->c + 1));
-  r->ahead = NAN;
   ag_rows_begin(r);
   r->keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->core + 1));
   r->own_atol = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->x + 1));

@@ -65,5 +65,5 @@ typedef struct ag_walk_parity {
 #define AG_STEP_IN_REST(i) 0
 #define AG_STEP_N_REST 0
 #if defined __GNUC__ && !defined __clang__ && AG_STEP_N <= 16
-#define AG_STEP_EACH(i) _Pragma("GCC unroll 16") for (int i = 0; i < AG_STEP_N; i++)
+#define AG_STEP_RANGE(i, from, end) _Pragma("GCC unroll 16") for (int i = (from); i < (end); i++)
 #endif

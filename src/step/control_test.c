@@ -46,7 +46,7 @@ static bool run_to(run *r, const ag_stepper *s, const ag_flow *f, double t1, lon
 }
 
 /* Each step may add an error of the size of the tolerance, which then grows at most linearly along these motions: 30
- * times steps times tolerance. And at least a twentieth of one tolerance must be there, or the control wastes work. */
+ * times steps times tolerance. And at least a twentieth of one tolerance, or the control wastes work. */
 static void test_tolerance(const ag_stepper *s, const test_flow *p, double t0, double t1, double tol) {
   run r;
   ag_flow f = {.n = p->n, .rhs = p->rhs, .self = NULL};

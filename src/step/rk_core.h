@@ -12,44 +12,43 @@
 #define AG_RK_PART static inline __attribute__((always_inline, unused))
 #define AG_RK_SCRATCH(work) ((work) + (AG_RK_OF(TOP) + 1) * AG_STEP_N)
 #define AG_RK_COEFFICIENTS(work) ((work) + (AG_RK_OF(TOP) + 2) * AG_STEP_N)
-#ifndef AG_STEP_EACH
-#define AG_STEP_EACH(i) for (int i = 0; i < AG_STEP_N; i++)
-#define AG_STEP_EACH_OWN
+#ifndef AG_STEP_RANGE
+#define AG_STEP_RANGE(i, from, end) for (int i = (from); i < (end); i++)
+#define AG_STEP_RANGE_OWN
 #endif
-#ifndef AG_STEP_READS
-#define AG_STEP_READS(i) 1
+#ifndef AG_STEP_READ
+#define AG_STEP_READ(X, ...) X(0, AG_STEP_N, __VA_ARGS__)
 #define AG_STEP_RHS_READ AG_STEP_RHS
-#define AG_STEP_READS_OWN
+#define AG_STEP_READ_OWN
 #endif
+#define AG_RK_EACH(i) AG_STEP_RANGE(i, 0, AG_STEP_N)
 
-/* sum_j a_j k_j of component i, in the order of the table, from AG_RK_SUM on. */
-#define AG_RK_SUM \
-  V sum = {0}; \
-  int begun = 0; \
-  (void)begun;
+/* sum_j a_j k_j of component i, from AG_RK_SUM on, in the order of the table, where j grows. Which term is the first is
+ * a constant: a variable would have to be optimised away in each of some hundred terms. */
+#define AG_RK_BIT(j, a) | 1 << (j)
+#define AG_RK_SUM(A) \
+  enum { js_ = 0 A(AG_RK_BIT), first_ = js_ & -js_ }; \
+  V sum = {0};
 #define AG_RK_TERM(j, a) \
-  sum = begun ? v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum) : AG_RK_NUM(a) * k[(j)*AG_STEP_N + i]; \
-  begun = 1;
+  sum = 1 << (j) == first_ ? AG_RK_NUM(a) * k[(j)*AG_STEP_N + i] : v_fma(AG_RK_NUM(a), k[(j)*AG_STEP_N + i], sum);
 /* Two weights, both one half: h (k_i + k_j)/2 has the same bits and takes an operation less. */
 #define AG_RK_HALF(j, a) +((a) == 0.5 ? 1 : 3)
-#define AG_RK_ADD(j, a) \
-  sum = begun ? sum + k[(j)*AG_STEP_N + i] : k[(j)*AG_STEP_N + i]; \
-  begun = 1;
+#define AG_RK_ADD(j, a) sum = 1 << (j) == first_ ? k[(j)*AG_STEP_N + i] : sum + k[(j)*AG_STEP_N + i];
 /* The stages that are part of the result, the error or the dense output, as bits; of others only later stages are made.
  */
-#define AG_RK_BIT(j, a) | 1 << (j)
 #define AG_RK_BITS(m, D) D(AG_RK_BIT)
 enum {
   AG_STEP_FN(weighted) = 0 AG_RK_OF(B)(AG_RK_BIT) AG_RK_OF(E)(AG_RK_BIT) AG_RK_OF(E3)(AG_RK_BIT)
       AG_RK_OF(DENSE)(AG_RK_BITS)
 };
 /* A component that f does not read, a pure quadrature, has no value at a stage, and a rate where that has a weight. */
-#define AG_RK_STAGE(j, c, A) \
-  AG_STEP_EACH(i) { \
-    if (!AG_STEP_READS(i)) continue; \
-    AG_RK_SUM \
+#define AG_RK_VALUES(from, end, A) \
+  AG_STEP_RANGE(i, from, end) { \
+    AG_RK_SUM(A) \
     A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
-  } \
+  }
+#define AG_RK_STAGE(j, c, A) \
+  AG_STEP_READ(AG_RK_VALUES, A) \
   if (AG_STEP_FN(weighted) >> (j)&1) { \
     AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
   } else { \
@@ -57,28 +56,30 @@ enum {
   }
 #define AG_RK_COEFFICIENT(m, D) \
   { \
-    AG_RK_SUM \
+    AG_RK_SUM(D) \
     D(AG_RK_TERM) c[(m)*AG_STEP_N + i] = h * sum; \
   }
 
 /* Error of the components that `counts` picks, n of them. NaN when one of them is not finite: 0 * inf = 0 * NaN = NaN.
  * The smallest number keeps 0 / 0 away at an equilibrium. */
+#define AG_RK_SQUARE(E, size) \
+  { \
+    AG_RK_SUM(E) \
+    E(AG_RK_TERM) sum = sum * scale; \
+    size = v_fma(sum, sum, size); \
+  }
 #define AG_RK_ESTIMATE(counts, n, result) \
   { \
     V wrong = {0}, size = {0}, size3 = {0}; \
-    AG_STEP_EACH(i) { \
+    AG_RK_EACH(i) { \
       if (!counts(i)) continue; \
       wrong = v_fma(AG_RK_NUM(0.0), z1[i], wrong); \
       wrong = v_fma(AG_RK_NUM(0.0), k[AG_RK_OF(LAST) * AG_STEP_N + i], wrong); \
       if (AG_RK_OF(ERROR) == 0) continue; \
       V scale = 1.0 / v_fma(AG_RK_NUM(rtol), v_max(v_abs(z[i]), v_abs(z1[i])), AG_RK_NUM(AG_STEP_ATOL(i))); \
-      AG_RK_SUM \
-      AG_RK_OF(E)(AG_RK_TERM) sum = sum * scale; \
-      size = v_fma(sum, sum, size); \
+      AG_RK_SQUARE(AG_RK_OF(E), size) \
       if (AG_RK_OF(ERROR) == 1) continue; \
-      sum = (V){0}, begun = 0; \
-      AG_RK_OF(E3)(AG_RK_TERM) sum = sum * scale; \
-      size3 = v_fma(sum, sum, size3); \
+      AG_RK_SQUARE(AG_RK_OF(E3), size3) \
     } \
     if (AG_RK_OF(ERROR) == 2) size = size / v_sqrt((v_fma(AG_RK_NUM(0.01), size3, size) + 1e-300) * (n)); \
     else size = v_sqrt(size / (n)); \
@@ -95,8 +96,8 @@ enum {
 AG_STEP_QUALIFIER int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                       double rtol, const V *restrict atol, V *restrict error, V *restrict k,
                                       V *restrict w) {
-  AG_RK_OF(STAGES)(AG_RK_STAGE) AG_STEP_EACH(i) {
-    AG_RK_SUM
+  AG_RK_OF(STAGES)(AG_RK_STAGE) AG_RK_EACH(i) {
+    AG_RK_SUM(AG_RK_OF(B))
     if ((0 AG_RK_OF(B)(AG_RK_HALF)) == 2) {
       AG_RK_OF(B)(AG_RK_ADD) z1[i] = v_fma(0.5 * h, sum, z[i]);
     } else {
@@ -120,7 +121,7 @@ AG_RK_PART int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, 
  * the stages only it needs. */
 AG_STEP_QUALIFIER int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z,
                                                const V *restrict z1, V *restrict k, V *restrict w, V *restrict c) {
-  AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_STEP_EACH(i) {
+  AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_RK_EACH(i) {
     V d = z1[i] - z[i];
     c[i] = d;
     c[AG_STEP_N + i] = v_fma(h, k[i], -d);
@@ -139,7 +140,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
                                                V *restrict out) {
   const V *c = AG_RK_COEFFICIENTS(work);
   V rest = 1.0 - theta;
-  AG_STEP_EACH(i) {
+  AG_RK_EACH(i) {
     V u = c[(AG_RK_OF(DEGREE) - 1) * AG_STEP_N + i];
     for (int m = AG_RK_OF(DEGREE) - 2; m >= 0; m--) u = v_fma(m % 2 ? theta : rest, u, c[m * AG_STEP_N + i]);
     out[i] = v_fma(theta, u, z[i]);
@@ -148,13 +149,16 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 
 #undef AG_RK_COEFFICIENT
 #undef AG_RK_ESTIMATE
+#undef AG_RK_SQUARE
 #undef AG_RK_STAGE
+#undef AG_RK_VALUES
 #undef AG_RK_BITS
 #undef AG_RK_BIT
 #undef AG_RK_ADD
 #undef AG_RK_HALF
 #undef AG_RK_TERM
 #undef AG_RK_SUM
+#undef AG_RK_EACH
 #undef AG_RK_COEFFICIENTS
 #undef AG_RK_SCRATCH
 #undef AG_RK_PART
@@ -162,12 +166,12 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_OF
 #undef AG_RK_PASTE
 #undef AG_RK_PASTE_
-#ifdef AG_STEP_EACH_OWN
-#undef AG_STEP_EACH
-#undef AG_STEP_EACH_OWN
+#ifdef AG_STEP_RANGE_OWN
+#undef AG_STEP_RANGE
+#undef AG_STEP_RANGE_OWN
 #endif
-#ifdef AG_STEP_READS_OWN
-#undef AG_STEP_READS
+#ifdef AG_STEP_READ_OWN
+#undef AG_STEP_READ
 #undef AG_STEP_RHS_READ
-#undef AG_STEP_READS_OWN
+#undef AG_STEP_READ_OWN
 #endif

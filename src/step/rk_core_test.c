@@ -55,7 +55,7 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
     V time_ = t; \
     RHS(time_, z, dz); \
   }
-#define AG_STEP_READS(i) (i != 5)
+#define AG_STEP_READ(X, ...) X(0, 2, __VA_ARGS__) X(2, 5, __VA_ARGS__)
 #define AG_STEP_RHS_READ(t, z, dz) \
   { \
     V time_ = t; \

@@ -27,9 +27,9 @@
  *   AG_STEP_IN_NORM(i)        whether component i counts in the error norm; AG_STEP_N_NORM: how many do, at least 1
  *   AG_STEP_IN_REST(i)        whether it counts in a second norm, error[1]; AG_STEP_N_REST: how many do, 0: there is no
  *                             second norm
- * Optional: AG_STEP_EACH(i), the loop over the components. AG_STEP_READS(i), a constant: whether f reads component i;
- * then also AG_STEP_RHS_READ(t, z, dz), which sets only such components of dz. What the text of one family needs
- * besides stands at its head.
+ * Optional: AG_STEP_RANGE(i, from, end), the loop over components from .. end - 1. AG_STEP_READ(X, ...), which is
+ * X(from, end, ...) for each range of components that f reads; then also AG_STEP_RHS_READ(t, z, dz), which sets only
+ * such components of dz. What the text of one family needs besides stands at its head.
  *
  * Below: all this but V for the library, where the flow is an ag_flow f. */
 #ifndef AG_STEP_STEP_TEXT_H

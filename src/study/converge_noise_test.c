@@ -49,7 +49,7 @@ static void test_orders(void) {
   static const struct {
     const char *text, *methods;
     ag_noise_class noise;
-    bool weak; /* is the weak order distinguished with so few paths? */
+    bool weak; /* can the weak order be measured with so few paths? */
   } cases[] = {
       {"model m\nconfig x in R\nlagrangian 1/2*x'^2 - x^2\nforce x' = -x'\nnoise W force x' = 0.5\nstart x = 1\n",
        "euler_heun", AG_NOISE_ADDITIVE, true},

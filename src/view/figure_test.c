@@ -39,7 +39,7 @@ static void test_places(void) {
   ag_text_done(&trouble);
 }
 
-/* Coordinates that are called x and y are a place, too, unless one of them hardly changes beside the other. */
+/* Coordinates that are called x and y are a place, too, unless one of them hardly changes compared to the other. */
 static void test_named_places(void) {
   static const struct {
     const char *table, *x, *y;

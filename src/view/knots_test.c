@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Knots: every row is met within what was promised, smooth series need few, corners and gaps are kept. */
+ * Knots: every row is met within the promised error, smooth series need few, corners and gaps are kept. */
 #include "view/view_internal.h"
 
 #include <math.h>

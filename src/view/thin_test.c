@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Thinning: no point of the curve is farther from what is left than was promised. */
+ * Thinning: no point of the curve is farther from what is left than promised. */
 #include "view/view.h"
 
 #include "tests/check.h"

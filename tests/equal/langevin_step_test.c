@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * Splittings for friction at a temperature, one step at a time with increments of one's own. With rotations: order 2,
+ * Splittings for friction at a temperature, one step at a time with given increments. With rotations: order 2,
  * the momentum in space of a free body, the law of the velocities of a ball. With RATTLE: position constraints. */
 #include "tests/noise_stage.h"
 

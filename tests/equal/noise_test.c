@@ -319,7 +319,7 @@ static void check_refused(void) {
   }
 }
 
-/* ---- for the second opinion ---- */
+/* ---- for the comparison with tests/models/noise_test.py ---- */
 
 static void print_list(const char *name, int n, const double *v, const char *end) {
   printf("\"%s\": [", name);

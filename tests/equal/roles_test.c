@@ -6,7 +6,7 @@
 
 enum { STATES = 4 };
 
-/* A NaN has no bits that count. */
+/* All NaN count as equal. */
 static bool same(int n, const double *a, const double *b) {
   for (int i = 0; i < n; i++)
     if (memcmp(&a[i], &b[i], sizeof *a) != 0 && !(isnan(a[i]) && isnan(b[i]))) return false;

@@ -134,7 +134,7 @@ static int check_model(const char *path) {
 #define KINETIC "lagrangian sum(i in 1..40, 1/2*dot(x[i]', x[i]'))"
 
 typedef struct trouble {
-  const char *text, *says; /* what is said about it; NULL: nothing */
+  const char *text, *says; /* its message; NULL: none */
   bool refused;
   double dt; /* > 0: a run with such steps to t = 2 ends so: */
   ag_end end;

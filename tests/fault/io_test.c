@@ -56,7 +56,7 @@ int rename(const char *from, const char *to) { return fails(-1, false) ? -1 : (i
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
   return fails(-1, false) ? -1 : (int)syscall(SYS_renameat2, a, from, b, to, flags);
 }
-int fsync(int fd) { return fails(fd, true) ? -1 : 0; } /* the disk need not turn for a test */
+int fsync(int fd) { return fails(fd, true) ? -1 : 0; } /* a test need not wait for the disk */
 int ftruncate(int fd, off_t size) { return fails(fd, false) ? -1 : (int)syscall(SYS_ftruncate, fd, size); }
 
 static const command commands[] = {

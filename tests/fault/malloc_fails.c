@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * To be preloaded: of all calls that allocate, in the program and in every library it uses, call number AG_FAIL_AT
  * fails, and with AG_FAIL_ON=1 all later ones too. The number of calls is written to the file AG_FAIL_COUNT at exit.
- * Processes that the program forks count along; programs that it starts are left alone. So is the loading of a
+ * Processes that the program forks share the count; programs that it starts are left alone. So is the loading of a
  * library: the loader, and what libgfortran does when it is loaded, do not return without memory. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
