@@ -167,7 +167,9 @@ static ag_status go_on(ag_batch_old *old, const char *path, ag_common *common, a
   if (args->changed)
     return ag_usage("run", "--%s cannot be given when a batch is continued: its options are in %s", args->changed,
                     path);
-  if (!has_unfinished(old->archive)) return refuse(path, "all its members have ended", AG_WRONG);
+  /* a table whose log is there was perhaps not written: the disk was full, or the program was killed just then */
+  if (ag_output_format(path) == AG_FORMAT_H5 && !has_unfinished(old->archive))
+    return refuse(path, "all its members have ended", AG_WRONG);
   if (!ag_store_options(fields, &o, &args->strict) || !ag_fields_get_text(fields, "/model", NULL))
     return refuse(path, "it has options that this program does not know", AG_SYSTEM);
   o.engine = run->engine;

@@ -32,7 +32,7 @@ static uint64_t checksum(const head *frame, off_t at, const char *payload) {
     h = stir(h, word);
   }
   word = 0;
-  memcpy(&word, payload + i, n - i);
+  if (i < n) memcpy(&word, payload + i, n - i); /* a frame without a payload has no pointer */
   return stir(h, word);
 }
 

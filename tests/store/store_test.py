@@ -730,6 +730,24 @@ class Full(Case):
         with open(self.path("a.csv"), "rb") as a, open(self.path("whole.csv"), "rb") as whole:
             self.assertEqual(a.read(), whole.read())
 
+    def test_table_on_a_small_disk(self):
+        """All members are done and in the log, but there is no room for the table; it is written where there is."""
+        sweep = ("rattleback", "--t1", 1, "--sweep", "spin0=-0.5:0.5:4000", "--engine", "interpreted", "--columns", "R,x,Omega")
+        disk = self.small_disk()
+        for name in ("a.csv", "a.json"):
+            _, err = self.anagyre("run", *sweep, "-o", name, code=3, cwd=disk)
+            self.assertIn(f"`anagyre run --from {name}` writes it", err)
+            self.assertNotIn("stopped", err)
+            for left in os.listdir(disk):
+                shutil.move(os.path.join(disk, left), self.path(left))
+            self.anagyre("run", "--from", name, "--quiet")
+            self.assertEqual([x for x in os.listdir(self.folder) if x.startswith(name + ".")], [])
+            self.anagyre("run", *sweep, "-o", "whole" + name[1:])
+        with open(self.path("a.csv"), "rb") as a, open(self.path("whole.csv"), "rb") as whole:
+            self.assertEqual(a.read(), whole.read())
+        with open(self.path("a.json"), "rb") as a, open(self.path("whole.json"), "rb") as whole:
+            self.assertEqual(json.load(a)["columns"], json.load(whole)["columns"])
+
     def test_small_disk(self):
         disk = self.small_disk()
         _, err = self.anagyre("run", *LONG, "--t1", 400, "-o", "a.h5", code=3, cwd=disk)
