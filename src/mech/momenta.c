@@ -28,6 +28,16 @@ typedef struct momenta {
 
 /* ---- rotations ---- */
 
+ag_id ag_sheet_turned(const ag_sheet *s, ag_id x) {
+  if (s->n_turn) ag_substitute(s->g, s->n_turn, s->turn, s->turn_as, 1, &x);
+  return x;
+}
+
+void ag_sheet_turn(ag_sheet *s, int n, const ag_id *rotations, const ag_id *as) {
+  s->n_turn = n, s->turn = rotations, s->turn_as = as;
+  for (int i = 0; i < s->n_known; i++) s->let[i] = ag_sheet_turned(s, s->let[i]);
+}
+
 /* Marks what the roots are made of; nodes are in the order of their ids. */
 static bool *reachable(const ag_graph *g, int n, const ag_id *roots, ag_id *top) {
   *top = 0;
@@ -183,7 +193,7 @@ static void find_lets(momenta *m, int n, const ag_id *roots) {
       continue;
     m->let[m->n_let] = x;
     m->let_as[m->n_let] = ag_input(s->g, model->lets[i].name, ag_node_rows(s->g, x), 1, AG_LEAF_REAL);
-    ag_sheet_give(s, i, m->let_as[m->n_let++]);
+    s->given[i] = m->let_as[m->n_let++];
   }
   free(mark);
   for (int i = 0; i < m->n_let; i++) { /* in terms of those before it: a let is made of earlier ones */
