@@ -273,10 +273,13 @@ static void project(momenta *m, const ag_id *X, ag_id *rows) {
   ag_sheet_add(s, z, ag_solve(g, transposed, ag_sheet_normal(s, bar), AG_SOLVE_GENERAL));
 }
 
+/* p_x, X_x; of a coordinate of a body, ball.p_x. */
 static ag_id named(momenta *m, const char *letter, int i, const char *prime) {
   const ag_coord *c = &m->s->sys->model->coords[i];
-  return ag_sheet_name(m->s, ag_arena_printf(m->s->a, "%s_%s%s", letter, ag_node_name(m->s->g, c->q), prime), c->dim, 1,
-                       AG_LEAF_REAL);
+  const char *name = ag_node_name(m->s->g, c->q), *dot = strrchr(name, '.');
+  int n = dot ? (int)(dot + 1 - name) : 0;
+  name = ag_arena_printf(m->s->a, "%.*s%s_%s%s", n, name, letter, name + n, prime);
+  return ag_sheet_name(m->s, name, c->dim, 1, AG_LEAF_REAL);
 }
 
 /* p' of coordinate i, whose momentum is p: written out where p does not depend on places, else by its name, which is
