@@ -114,7 +114,8 @@ def equations(program, name):
     text = ask(program, "show", name)
     found = re.search(r"^# equations of motion.*\n((?:#   .*\n)+)", text, re.M)
     lines = [line[4:] for line in found.group(1).splitlines()] if found else []
-    if not lines or len(lines) > MOST_LINES or max(map(len, lines)) > 112 or re.search(r"\bk\d+\b", " ".join(lines)):
+    names = re.search(r"\b(k\d+|[pX]_\w+)", " ".join(lines))  # that other lines define
+    if not lines or len(lines) > MOST_LINES or max(map(len, lines)) > 112 or names:
         return [f"(the equations are long: `anagyre show {name}` prints them)"]
     return lines
 

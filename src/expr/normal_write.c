@@ -14,20 +14,44 @@ static int broken(const ag_graph *g, ag_id x) {
   return g->nodes[x].op == AG_OP_NUM && v != floor(v) ? 3 : 0;
 }
 
+/* Without what its arguments add. */
+static int own_size(const ag_graph *g, ag_id x) {
+  const ag_node *n = &g->nodes[x];
+  if (ag_is_unit(g, x)) return 1;
+  int size = n->op == AG_OP_ENTRY ? 0 : 1;
+  if (n->op == AG_OP_ADD || n->op == AG_OP_SUB) size += broken(g, g->pool[n->first]) + broken(g, g->pool[n->first + 1]);
+  return size;
+}
+
+/* Arguments whose sizes count: a square is written once, unit vectors have names. */
+static uint32_t n_counted(const ag_graph *g, ag_id x) {
+  const ag_node *n = &g->nodes[x];
+  if (ag_is_unit(g, x)) return 0;
+  return n->op == AG_OP_MUL && g->pool[n->first] == g->pool[n->first + 1] ? 1 : n->n_arg;
+}
+
+enum { MOST = 1000000, FEW = 2000 }; /* sizes are not told apart above; nodes that are walked through one by one */
+
+/* Most expressions are short and stand in a long graph: as a tree, as long as there is room to visit nodes. */
+static int size_of_tree(const ag_graph *g, ag_id x, int *room) {
+  int size = own_size(g, x);
+  uint32_t n = n_counted(g, x);
+  --*room;
+  for (uint32_t k = 0; k<n && * room> 0; k++) size += size_of_tree(g, g->pool[g->nodes[x].first + k], room);
+  return size;
+}
+
 int ag_normal_size(const ag_graph *g, ag_id x) {
+  int room = FEW, total = size_of_tree(g, x, &room);
+  if (room > 0) return total;
   ag_id top;
   unsigned char *mark = ag_cone(g, 1, &x, &top);
-  int *size = ag_heap_alloc(sizeof *size * ((size_t)top + 1)), total;
+  int *size = ag_heap_alloc(sizeof *size * ((size_t)top + 1));
   for (ag_id y = 1; y <= top; y++) {
     if (!mark[y]) continue;
-    const ag_node *n = &g->nodes[y];
-    const ag_id *a = g->pool + n->first;
-    size[y] = n->op == AG_OP_ENTRY || ag_is_unit(g, y) ? 0 : 1;
-    if (n->op == AG_OP_ADD || n->op == AG_OP_SUB) size[y] += broken(g, a[0]) + broken(g, a[1]);
-    if (ag_is_unit(g, y)) size[y] = 1;
-    else if (n->op == AG_OP_MUL && a[0] == a[1]) size[y] += size[a[0]];
-    else
-      for (uint32_t k = 0; k < n->n_arg && size[y] < 1000000; k++) size[y] += size[a[k]];
+    uint32_t n = n_counted(g, y);
+    size[y] = own_size(g, y);
+    for (uint32_t k = 0; k < n && size[y] < MOST; k++) size[y] += size[g->pool[g->nodes[y].first + k]];
   }
   total = size[x];
   free(size);

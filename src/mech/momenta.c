@@ -28,6 +28,16 @@ typedef struct momenta {
 
 /* ---- rotations ---- */
 
+ag_id ag_sheet_turned(const ag_sheet *s, ag_id x) {
+  if (s->n_turn) ag_substitute(s->g, s->n_turn, s->turn, s->turn_as, 1, &x);
+  return x;
+}
+
+void ag_sheet_turn(ag_sheet *s, int n, const ag_id *rotations, const ag_id *as) {
+  s->n_turn = n, s->turn = rotations, s->turn_as = as;
+  for (int i = 0; i < s->n_known; i++) s->let[i] = ag_sheet_turned(s, s->let[i]);
+}
+
 /* Marks what the roots are made of; nodes are in the order of their ids. */
 static bool *reachable(const ag_graph *g, int n, const ag_id *roots, ag_id *top) {
   *top = 0;
@@ -183,7 +193,7 @@ static void find_lets(momenta *m, int n, const ag_id *roots) {
       continue;
     m->let[m->n_let] = x;
     m->let_as[m->n_let] = ag_input(s->g, model->lets[i].name, ag_node_rows(s->g, x), 1, AG_LEAF_REAL);
-    ag_sheet_give(s, i, m->let_as[m->n_let++]);
+    s->given[i] = m->let_as[m->n_let++];
   }
   free(mark);
   for (int i = 0; i < m->n_let; i++) { /* in terms of those before it: a let is made of earlier ones */
@@ -263,10 +273,13 @@ static void project(momenta *m, const ag_id *X, ag_id *rows) {
   ag_sheet_add(s, z, ag_solve(g, transposed, ag_sheet_normal(s, bar), AG_SOLVE_GENERAL));
 }
 
+/* p_x, X_x; of a coordinate of a body, ball.p_x. */
 static ag_id named(momenta *m, const char *letter, int i, const char *prime) {
   const ag_coord *c = &m->s->sys->model->coords[i];
-  return ag_sheet_name(m->s, ag_arena_printf(m->s->a, "%s_%s%s", letter, ag_node_name(m->s->g, c->q), prime), c->dim, 1,
-                       AG_LEAF_REAL);
+  const char *name = ag_node_name(m->s->g, c->q), *dot = strrchr(name, '.');
+  int n = dot ? (int)(dot + 1 - name) : 0;
+  name = ag_arena_printf(m->s->a, "%.*s%s_%s%s", n, name, letter, name + n, prime);
+  return ag_sheet_name(m->s, name, c->dim, 1, AG_LEAF_REAL);
 }
 
 /* p' of coordinate i, whose momentum is p: written out where p does not depend on places, else by its name, which is

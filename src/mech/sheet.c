@@ -9,8 +9,7 @@
 /* Sizes from which a piece gets a name: used twice; used once in a product; used once where lines are not broken; and
  * of what is long throughout. */
 enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23, MANY = 1200 };
-/* Widths in LaTeX: of a line; of a left side that may stand beside its right side, whatever the right side is or not.
- */
+/* Widths in LaTeX: of a line; of a left side beside a right side that fits, and beside any. */
 static const double LINE = 68, LEFT = 22, SHORT = 12;
 
 /* r for `if r == 0 then 1 else r`, which quotients of lengths are computed with; 1 for the length of a unit vector, and
@@ -100,35 +99,23 @@ void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as) {
   s->let_as[s->n_known++] = as;
 }
 
-void ag_sheet_give(ag_sheet *s, int let, ag_id as) { s->given[let] = as; }
-
 ag_id ag_sheet_plain(const ag_sheet *s, ag_id x) { return made_plain(s->g, x); }
-
-ag_id ag_sheet_turned(const ag_sheet *s, ag_id x) {
-  if (s->n_turn) ag_substitute(s->g, s->n_turn, s->turn, s->turn_as, 1, &x);
-  return x;
-}
-
-void ag_sheet_turn(ag_sheet *s, int n, const ag_id *turn, const ag_id *turn_as) {
-  s->n_turn = n, s->turn = turn, s->turn_as = turn_as;
-  for (int i = 0; i < s->n_known; i++) s->let[i] = ag_sheet_turned(s, s->let[i]);
-}
 
 void ag_sheet_done(ag_sheet *s) {
   free(s->lines);
   ag_arena_free(s->a);
 }
 
-static ag_sheet_line *more(ag_sheet *s) {
+static void add_line(ag_sheet *s, ag_sheet_line line) {
   AG_PUSH(s->lines, s->n, s->cap);
-  return &s->lines[s->n++];
+  s->lines[s->n++] = line;
 }
 
 void ag_sheet_heading(ag_sheet *s, const char *heading, const char *note) {
-  *more(s) = (ag_sheet_line){.heading = heading, .note = note};
+  add_line(s, (ag_sheet_line){.heading = heading, .note = note});
 }
 
-void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { *more(s) = (ag_sheet_line){.left = left, .right = right}; }
+void ag_sheet_add(ag_sheet *s, ag_id left, ag_id right) { add_line(s, (ag_sheet_line){.left = left, .right = right}); }
 
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x) {
   x = made_plain(s->g, x);
@@ -206,8 +193,7 @@ void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right) {
     for (int i = 0; i < n * k && !shared; i++)
       if (mine[i / k] == others[i % k] && is_place(s->sys->model, g, mine[i / k], 0)) shared = mine[i / k];
     if (!shared) return;
-    parts[0] = without(g, *left, shared, 0, &work[0]);
-    parts[1] = without(g, *right, shared, 0, &work[1]);
+    parts[0] = without(g, *left, shared, 0, &work[0]), parts[1] = without(g, *right, shared, 0, &work[1]);
     if (!parts[0] || !parts[1]) return;
     *left = parts[0], *right = parts[1];
   }
@@ -375,9 +361,9 @@ static void replace(ag_sheet *s, int n, const ag_id *from, const ag_id *to) {
 
 /* Is this name defined on a line of the caller? */
 static bool is_given(const ag_sheet *s, ag_id name) {
-  for (int i = 0; i < s->sys->model->n_lets; i++)
-    if (s->given[i] == name) return true;
-  return false;
+  int i = 0;
+  while (i < s->sys->model->n_lets && s->given[i] != name) i++;
+  return i < s->sys->model->n_lets;
 }
 
 /* The definition of name i in terms of the others: all at once, since one of them may be part of another. */
@@ -409,9 +395,9 @@ static void square_roots(ag_sheet *s, const names *lets) {
 }
 
 static bool under_where(const ag_sheet *s) {
-  int i = s->n - 1;
-  while (i > 0 && !s->lines[i].heading) i--;
-  return i >= 0 && s->lines[i].heading && !strcmp(s->lines[i].heading, "where");
+  const char *last = NULL;
+  for (int i = 0; i < s->n; i++) last = s->lines[i].heading ? s->lines[i].heading : last;
+  return last && !strcmp(last, "where");
 }
 
 /* Gives names and appends the lines that define them. */
@@ -436,10 +422,7 @@ static void name_pieces(ag_sheet *s) {
     ag_sheet_add(s, pieces.input[i], x);
   }
   if (s->lines[s->n - 1].heading && s->n == n + 1) s->n = n;
-  free(lets.node);
-  free(lets.input);
-  free(pieces.node);
-  free(pieces.input);
+  free(lets.node), free(lets.input), free(pieces.node), free(pieces.input);
 }
 
 /* ---- text and LaTeX ---- */

@@ -37,16 +37,15 @@ void ag_sheet_know(ag_sheet *s, ag_id x, ag_id as); /* from now on, x as a facto
 ag_id ag_sheet_normal(const ag_sheet *s, ag_id x);  /* x in normal form, with the names of lets */
 /* Leaves out parameters and coordinates that are factors of both sides of an equation. */
 void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right);
-/* From now on these rotations are printed by names, inputs; the caller defines them on lines. x in terms of them. */
-void ag_sheet_turn(ag_sheet *s, int n, const ag_id *turn, const ag_id *turn_as);
-void ag_sheet_give(ag_sheet *s, int let, ag_id as); /* this let is printed as an input that the caller defines */
-ag_id ag_sheet_plain(const ag_sheet *s, ag_id x);   /* x without guards that only serve the computation */
-ag_id ag_sheet_turned(const ag_sheet *s, ag_id x);
+ag_id ag_sheet_plain(const ag_sheet *s, ag_id x); /* x without guards that only serve the computation */
 /* A new name for a node of this shape: an input. */
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf);
 void ag_sheet_print(ag_sheet *s, ag_text *out);
 
-/* momenta.c: the equations of motion with momenta, between what comes before and after them. */
+/* momenta.c: rotations are printed by names from now on, inputs that the caller defines on lines; x in terms of them;
+ * and the equations of motion with momenta, between what comes before and after them. */
+void ag_sheet_turn(ag_sheet *s, int n, const ag_id *rotations, const ag_id *as);
+ag_id ag_sheet_turned(const ag_sheet *s, ag_id x);
 void ag_show_momenta(ag_sheet *s, void (*before)(ag_sheet *s), void (*after)(ag_sheet *s));
 
 /* tex_lines.c: the width of a formula in LaTeX, about that of a letter each; and the formula broken at its signs into

@@ -306,7 +306,8 @@ static void add_whole_energy(ag_sheet *s) {
   ag_id *xi = AG_NEWN(s->a, ag_id, m->n_coords + 1), x = ag_sheet_turned(s, s->sys->energy);
   for (int i = 0; i < m->n_coords; i++) xi[i] = m->coords[i].xi;
   ag_sheet_heading(s, "energy", NULL);
-  ag_sheet_add(s, ag_input(s->g, s->latex ? "E" : "energy", 1, 1, AG_LEAF_REAL), in_parts(s, x, m->n_coords, xi));
+  ag_id name = ag_input(s->g, s->latex ? "E" : "energy", 1, 1, AG_LEAF_REAL);
+  ag_sheet_add(s, name, in_parts(s, x, m->n_coords, xi));
 }
 
 static void add_before(ag_sheet *s) {
