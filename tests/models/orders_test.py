@@ -20,7 +20,7 @@ REFUSED = {"se3_euler": "a Lagrangian of R^T x' and Omega alone", "spark2": "con
 # model, times: where several are given, each order must show at one of them (at another the leading term of an error may
 # be small, so that the next one or rounding covers it)
 MODELS = [
-    ("falling_disk", "2"),
+    ("falling_disk", "3"),
     ("routh_sphere", "4"),  # on SO3
     ("roller_racer", "2"),
     ("cylinder_ball", "1.7"),  # affine
