@@ -382,7 +382,7 @@ static void refuse_loop(ag_parser *p, const ag_stmt *s) {
   int n_word = (int)(sizeof may_loop / sizeof *may_loop), last = n_word - 1;
   while (!may_loop[last]) last--;
   for (int w = 0; w <= last; w++)
-    if (may_loop[w]) ag_text_printf(&list, "%s%s", !list.n ? "" : w < last ? ", " : " and ", ag_parse_word(w));
+    if (may_loop[w]) ag_text_printf(&list, "%s%s", !list.n ? "" : w < last ? ", " : " and ", ag_parse_word((ag_word)w));
   ag_parser_fail(p, ag_parser_pos(p), "`%s` takes no running index; `for` is allowed with %s", ag_parse_word(s->word),
                  ag_text_cstr(&list));
   ag_text_done(&list);
