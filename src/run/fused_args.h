@@ -38,12 +38,13 @@ typedef struct ag_fused_args {
   /* March: steps with control, all lanes at once, until one of them is done: t == t1 and sub == 0, no smaller step
    * possible, or max_steps made. The state is updated in place: everything a lane continues from is here, so that a
    * lane computes the same bits whenever the calls begin and whatever its neighbours do. The core decides about the
-   * steps. A step it accepts whose rest has an error above 1 + spare is made again in smaller ones, of which only the rest is
-   * kept: sub is then all ones, end_sub where the step ends, keep the core and its rate there (2 n_norm rows). */
+   * steps. A step it accepts whose rest has an error above 1 + spare is made again in smaller ones, of which only the
+   * rest is kept: sub is then all ones, end_sub where the step ends, keep the core and its rate there (2 n_norm rows).
+   */
   const AG_FUSED_V *t1;
   const AG_FUSED_V *unit; /* [group]: squared length of each group that is kept at its length; locate too */
   AG_FUSED_V *last_error, *h_sub, *end_sub, *keep;
-  AG_FUSED_V *spare; /* tolerance of the rest that steps so far have not used */
+  AG_FUSED_V *spare;             /* tolerance of the rest that steps so far have not used */
   AG_FUSED_VI *steps, *rejected; /* numbers, not masks */
   AG_FUSED_VI *rejected_last, *sub;
   const AG_FUSED_V *prep_project;           /* where states are put back onto position constraints; locate too */

@@ -84,8 +84,8 @@ typedef struct ag_run_result {
   double work, work_t; /* where energy is not conserved: the work done, int (F.xi - l_t - s.lambda) dt, until work_t */
   double work_energy;  /* and the energy then */
   double energy0, residual_max;
-  double energy_drift,
-      energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and others (trajectory.c) */
+  double energy_drift, energy_size; /* largest |E - E0|, and kinetic + |potential| energy, over recorded states and
+                                       others (trajectory.c) */
   long left; /* 1 + index of the range of the domain that the motion has left, 0: none; among the states of energy_drift
               */
   double left_t, left_value, left_from, left_to; /* when this was seen first; value and range */
