@@ -48,6 +48,7 @@ struct ag_system {
   const ag_layout_row *coords, *processes, *param_rows; /* among them: of coordinates, processes, parameters */
   double *params;                                       /* values as the model has them */
   double *q0, *xi0;                                     /* start, completed */
+  ag_closure_cost cost;
   ag_system *starter; /* the same model eliminated, whose starts are those of this one; NULL: its own */
   double t0;
 
@@ -141,6 +142,7 @@ typedef struct derive {
   ag_graph *g;
   ag_system *sys;
   const ag_derive_options *options;
+  bool redundant; /* the sparse form was chosen by cost, but rows depend on each other */
   int nc;          /* coordinate factors */
   ag_id *q, *xi;   /* their inputs */
   ag_id *row_x;    /* per row: scalar residual in (q, xi, t) */
@@ -340,6 +342,9 @@ void ag_turn(derive *d);
 /* project.c: the change of q that takes it onto the position constraints, in (q, t); 0: there is none, or it is too
  * long */
 ag_id ag_project_step(derive *d);
+
+/* closure.c: sys->cost, when the rows are known */
+void ag_closure_predict(derive *d);
 
 /* saddle.c: large systems */
 bool ag_is_large(const derive *d);            /* too large to be eliminated */
