@@ -82,7 +82,7 @@ const ag_model *ag_system_model(const ag_system *sys);
 ag_graph *ag_system_graph(ag_system *sys); /* to build further expressions */
 ag_elimination ag_system_elimination(const ag_system *sys);
 ag_closure_cost ag_system_closure_cost(const ag_system *sys);
-bool ag_closure_sparse(const ag_system *sys); /* is the sparse form predicted to cost less? */
+bool ag_closure_sparse(const ag_system *sys);         /* is the sparse form predicted to cost less? */
 bool ag_system_observes_forces(const ag_system *sys); /* do observables read forces of constraint? */
 const ag_growth *ag_system_growth(const ag_system *sys);
 const ag_row *ag_system_rows(const ag_system *sys);         /* dims.row of them */

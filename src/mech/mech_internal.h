@@ -142,7 +142,7 @@ typedef struct derive {
   ag_graph *g;
   ag_system *sys;
   const ag_derive_options *options;
-  bool redundant; /* the sparse form was chosen by cost, but rows depend on each other */
+  bool redundant;  /* the sparse form was chosen by cost, but rows depend on each other */
   int nc;          /* coordinate factors */
   ag_id *q, *xi;   /* their inputs */
   ag_id *row_x;    /* per row: scalar residual in (q, xi, t) */
