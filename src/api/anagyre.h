@@ -89,7 +89,7 @@ typedef struct anagyre_options {
   long max_steps;           /* 0: ten million */
   const char *method;       /* "dop853"; `anagyre list methods` shows all */
   const char *engine;       /* "auto", "compiled", "interpreted": the same numbers, another speed */
-  const char *closure;      /* "eliminated", "multipliers" */
+  const char *closure;      /* "auto" (by predicted cost), "eliminated", "multipliers" */
   int strict;               /* refuse a start that does not satisfy the constraints */
   int no_events;            /* do not locate events */
   double every;             /* time between rows; 0: every accepted step; < 0: only start and end */

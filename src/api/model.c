@@ -277,7 +277,7 @@ ag_model *ag_api_model(anagyre_model *m) {
 
 static bool same(const ag_derive_options *a, const ag_derive_options *b) {
   return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle &&
-         a->multipliers == b->multipliers && a->symbolic == b->symbolic && a->t0 == b->t0;
+         a->multipliers == b->multipliers && a->by_cost == b->by_cost && a->symbolic == b->symbolic && a->t0 == b->t0;
 }
 
 /* A contact that would have to pull at the start: the lift-off event would never trigger. */

@@ -16,7 +16,7 @@ static const anagyre_options defaults = {
     .atol = 1e-12,
     .method = "dop853",
     .engine = "auto",
-    .closure = "eliminated",
+    .closure = "auto",
 };
 
 void anagyre_options_init(anagyre_options *o, size_t size) {
@@ -98,7 +98,7 @@ _Static_assert(sizeof(atomic_int) == sizeof(int), "the stop flag of a caller is 
 
 bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *out) {
   static const char *const engines[] = {"auto", "compiled", "interpreted", NULL};
-  static const char *const closures[] = {"eliminated", "multipliers", NULL};
+  static const char *const closures[] = {"auto", "eliminated", "multipliers", NULL};
   ag_run_defaults(out);
   if (!check_numbers(ctx, o)) return false;
   out->t0 = o->t0;
@@ -117,7 +117,8 @@ bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *o
   out->method = method_of(ctx, o->method);
   if (engine < 0 || closure < 0 || !out->method) return false;
   out->engine = (ag_engine)engine;
-  out->multipliers = closure == 1;
+  out->eliminated = closure == 1;
+  out->multipliers = closure == 2;
   static const char *const noises[] = {"off", "path", NULL};
   int noise = o->noise ? choose(ctx, "noise", o->noise, noises) : AG_NOISE_REFUSED - 1;
   if (o->noise && noise < 0) return false;

@@ -345,7 +345,8 @@ static ag_status make_members(ag_members *members, anagyre_model *m, const ag_co
                                 .section = args->section,
                                 .t0 = run->t0,
                                 .strict = args->strict,
-                                .multipliers = run->multipliers};
+                                .multipliers = run->multipliers,
+                                .by_cost = ag_run_derive(run, args->strict).by_cost};
   ag_status status = ag_members_create(members, &request, &usage);
   if (usage.n && status == AG_WRONG) ag_usage("run", "%s", ag_text_cstr(&usage));
   else if (usage.n) ag_output_tell("error: %s", ag_text_cstr(&usage));

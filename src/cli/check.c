@@ -204,6 +204,10 @@ static void write_text(const report *r, ag_text *out) {
   if (ag_system_elimination(sys) != AG_ELIM_SADDLE)
     put_names("independent", ag_system_dims(sys)->u, ag_system_u_names(sys), out);
   ag_text_printf(out, "  %-14s  %s\n", "elimination", elimination_word(sys));
+  ag_closure_cost cost = ag_system_closure_cost(sys);
+  if (cost.eliminated > 0)
+    ag_text_printf(out, "  %-14s  predicted operations: %.0f eliminated, %.0f sparse; explicit runs use the %s form\n",
+                   "closure", cost.eliminated, cost.sparse, ag_closure_sparse(sys) ? "sparse" : "eliminated");
   put_growth(sys, out);
   put_noise(sys, out);
   ag_gibbs_line(&r->gibbs, out);

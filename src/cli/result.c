@@ -264,7 +264,10 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
   else ag_text_printf(out, "rtol %g, atol %g", q->rtol, r->atol);
   if (!(q->dt > 0) && r->least_atol < r->atol) ag_text_printf(out, " (down to %g)", r->least_atol);
   if (q->project) ag_text_printf(out, ", projected onto %s", q->project);
-  ag_text_printf(out, ", %s, %s\n", q->multipliers ? "with multipliers" : "velocities eliminated",
+  ag_text_printf(out, ", %s, %s\n",
+                 q->multipliers                                       ? "with multipliers"
+                 : ag_system_elimination(o->system) == AG_ELIM_SADDLE ? "sparse, with multipliers"
+                                                                      : "velocities eliminated",
                  r->compiled ? "compiled" : "interpreted");
   ag_text_printf(out, "  %-12s  %ld (%ld rejected, %ld right-hand sides) in %.3g s\n", "steps", r->steps, r->rejected,
                  r->rhs, o->seconds);

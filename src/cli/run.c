@@ -37,7 +37,8 @@ static const ag_option options[] = {
         .doc = "stepper; `anagyre list methods`; without it radau3 or radau5 where stiff"),
     ROW("project", TEXT, run.project, .arg = "NAMES", .preset = "none",
         .doc = "with --dt: keep energy, constraint, observables by symmetric projection of the steps"),
-    ROW("closure", CHOICE, closure, .arg = "NAME", .choice = ag_run_closure_name, .doc = "eliminated or multipliers"),
+    ROW("closure", CHOICE, closure, .arg = "NAME", .choice = ag_run_closure_name,
+        .doc = "auto, eliminated or multipliers"),
     ROW("engine", CHOICE, engine, .arg = "NAME", .choice = ag_run_engine_name,
         .doc = "auto, compiled or interpreted: same numbers, different speed"),
     ROW("seed", WHOLE, seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none",
@@ -162,7 +163,8 @@ static ag_status check_options(args *a) {
   else if (!a->common.n_word) return ag_usage("run", "no MODEL given");
   a->run.method = ag_stepper_at(a->method);
   if (a->metropolis && !a->from) AG_TRY(ag_metropolis_find("run", a->run.method->name, &a->run.method));
-  a->run.multipliers = a->closure == 1;
+  a->run.eliminated = a->closure == 1;
+  a->run.multipliers = a->closure == 2;
   a->run.engine = a->engine == 1 ? AG_ENGINE_COMPILED : a->engine == 2 ? AG_ENGINE_INTERPRETED : AG_ENGINE_AUTO;
   a->run.events = !a->no_events;
   if (!a->from) AG_TRY(check_noise(a));

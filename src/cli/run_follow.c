@@ -15,8 +15,8 @@
 enum { LATE_ROWS = 10000 }; /* rows still accepted after Ctrl-C */
 
 const char *ag_run_closure_name(int i) {
-  static const char *const names[] = {"eliminated", "multipliers"};
-  return i < 2 ? names[i] : NULL;
+  static const char *const names[] = {"auto", "eliminated", "multipliers"};
+  return i < 3 ? names[i] : NULL;
 }
 
 const char *ag_run_engine_name(int i) {
@@ -79,7 +79,7 @@ static anagyre_options options_of(const ag_run_options *o, bool strict, rows *si
   x.method = o->method->name;
   x.project = o->project;
   x.engine = ag_run_engine_name((int)o->engine);
-  x.closure = ag_run_closure_name(o->multipliers);
+  x.closure = ag_run_closure_name(o->multipliers ? 2 : o->eliminated);
   x.strict = strict;
   x.no_events = !o->events;
   x.noise = o->noise == AG_NOISE_REFUSED ? NULL : o->noise == AG_NOISE_OFF ? "off" : "path";

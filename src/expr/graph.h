@@ -122,6 +122,7 @@ typedef struct ag_ldl {
 } ag_ldl;
 ag_ldl *ag_ldl_create(const ag_pattern *p);
 void ag_ldl_free(ag_ldl *f);
+int ag_ldl_cost(const ag_ldl *f); /* operations of factorising and solving once */
 /* In numbers: x replaces b. Returns how many pivots failed; with lost (n marks) such an unknown is marked and left out,
  * x is 0 there; without, x is NaN. */
 int ag_ldl_solve(const ag_ldl *f, const double *entries, double *b, unsigned char *lost);

@@ -37,7 +37,7 @@ void ag_tape_print(const ag_tape *tape, ag_text *out) {
 }
 
 /* Each column of L with k entries takes k (k + 1) fused operations and k products; then two triangles. */
-static int ldl_cost(const ag_ldl *f) {
+int ag_ldl_cost(const ag_ldl *f) {
   const int *col_at = f->table + 3 + 2 * (f->n + 1);
   int64_t cost = 4 * (int64_t)f->n_factor + 2 * f->n;
   for (int j = 0; j < f->n; j++) {
@@ -53,7 +53,7 @@ int ag_tape_cost(const ag_tape *tape) {
     const ag_instr *x = &tape->instr[i];
     int n = (int)x->a;
     if (x->op == AG_OP_CALL_SOLVE) cost += n * (n - 1) * (2 * n - 1) / 3 + 3 * n * n; /* LU, scaling, two triangles */
-    else if (x->op == AG_OP_CALL_LDL) cost += ldl_cost(tape->ldls[x->a]);
+    else if (x->op == AG_OP_CALL_LDL) cost += ag_ldl_cost(tape->ldls[x->a]);
     else if (x->op == AG_OP_FMA || x->op == AG_OP_FMS || x->op == AG_OP_FNMA) cost += 2;
     else if (x->op != AG_OP_LOAD && x->op != AG_OP_CONST && x->op != AG_OP_COPY) cost++;
   }

@@ -27,6 +27,8 @@ typedef struct ag_derive_options {
   bool growth;      /* compute the growth vector */
   bool saddle;      /* treat constraints as in a large system, whatever the size */
   bool multipliers; /* the same where forces or the Lagrangian switch: to be run with multipliers, branch by branch */
+  bool by_cost;     /* the same where it is predicted to cost less (closure.c): for what needs right-hand sides alone */
+  bool start_only;  /* only what completes a start */
   bool symbolic;    /* write bases of admissible velocities as formulas where possible: for reading, not for running */
   double t0;
 } ag_derive_options;
@@ -46,6 +48,12 @@ typedef enum ag_elimination {
   AG_ELIM_BASIS,  /* some velocities through a basis of ker S, which is data and is renewed */
   AG_ELIM_SADDLE  /* not at all: u is xi, and the sparse saddle system gives xi' and the multipliers (large systems) */
 } ag_elimination;
+
+/* Operations of a right-hand side, predicted for each closure: what it has beyond the other one. 0, 0: not predicted,
+ * the system is small, has more than 64 velocities, or a frame. */
+typedef struct ag_closure_cost {
+  double eliminated, sparse;
+} ag_closure_cost;
 
 typedef enum ag_row_kind { AG_ROW_CONSTRAINT, AG_ROW_HOLONOMIC, AG_ROW_PRESCRIBE } ag_row_kind;
 
@@ -73,6 +81,8 @@ const ag_dims *ag_system_dims(const ag_system *sys);
 const ag_model *ag_system_model(const ag_system *sys);
 ag_graph *ag_system_graph(ag_system *sys); /* to build further expressions */
 ag_elimination ag_system_elimination(const ag_system *sys);
+ag_closure_cost ag_system_closure_cost(const ag_system *sys);
+bool ag_closure_sparse(const ag_system *sys);         /* is the sparse form predicted to cost less? */
 bool ag_system_observes_forces(const ag_system *sys); /* do observables read forces of constraint? */
 const ag_growth *ag_system_growth(const ag_system *sys);
 const ag_row *ag_system_rows(const ag_system *sys);         /* dims.row of them */

@@ -49,6 +49,7 @@ struct ag_system {
   double *params;                                       /* values as the model has them */
   double *q0, *xi0;                                     /* start, completed */
   struct ag_start_plan *start_plan;                     /* start_internal.h */
+  ag_closure_cost cost;
   ag_system *starter; /* the same model eliminated, whose starts are those of this one; NULL: its own */
   double t0;
 
@@ -142,6 +143,7 @@ typedef struct derive {
   ag_graph *g;
   ag_system *sys;
   const ag_derive_options *options;
+  bool redundant;  /* the sparse form was chosen by cost, but rows depend on each other */
   int nc;          /* coordinate factors */
   ag_id *q, *xi;   /* their inputs */
   ag_id *row_x;    /* per row: scalar residual in (q, xi, t) */
@@ -341,6 +343,9 @@ void ag_turn(derive *d);
 /* project.c: the change of q that takes it onto the position constraints, in (q, t); 0: there is none, or it is too
  * long */
 ag_id ag_project_step(derive *d);
+
+/* closure.c: sys->cost, when the rows are known */
+void ag_closure_predict(derive *d);
 
 /* saddle.c: large systems */
 bool ag_is_large(const derive *d);            /* too large to be eliminated */

@@ -350,6 +350,10 @@ ag_status ag_motion(derive *d) {
   sys->kept_g = new_ids(d, sys->n.g);
   for (int r = sys->n.row - sys->n.g, n = 0, i = 0; r < sys->n.row; r++, i++)
     if (sys->rows[r].kept) sys->kept_g[n++] = d->g_x[i];
+  if (d->options->start_only) {
+    saddle(d, gradient);
+    return AG_OK;
+  }
   if (sys->elimination == AG_ELIM_SADDLE) by_saddle(d, gradient);
   else eliminated(d, gradient);
   /* a large system without constraints does not need a dense saddle-point matrix */

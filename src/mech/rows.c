@@ -89,6 +89,7 @@ ag_status ag_rows_collect(derive *d) {
       for (int k = 0; k < ag_node_rows(d->g, items[i].x); k++) d->g_x[n_g++] = ag_entry(d->g, items[i].x, k, 0);
     }
   }
+  ag_closure_predict(d);
   if (ag_is_large(d)) {
     ag_saddle_rows(d);
     return AG_OK;

@@ -33,7 +33,16 @@ static bool by_size(const derive *d) {
   return d->sys->n.row && !d->m->n_frames && (d->options->saddle || d->sys->n.xi > AG_SADDLE_MAX);
 }
 
-bool ag_is_large(const derive *d) { return by_size(d) || (d->sys->n.row && d->options->multipliers && branches(d)); }
+/* Equations that switch, and noise, are left to the eliminated form. */
+static bool by_cost(const derive *d) {
+  const ag_model *m = d->m;
+  if (!d->options->by_cost || m->n_noises || m->n_processes || !ag_closure_sparse(d->sys)) return false;
+  return !ag_choices_exist(d->g, d->sys->n.row, d->row_x, d->nc, d->q) && !branches(d);
+}
+
+bool ag_is_large(const derive *d) {
+  return by_size(d) || by_cost(d) || (d->sys->n.row && d->options->multipliers && branches(d));
+}
 
 bool ag_is_large_by_request(const derive *d) { return !by_size(d) && ag_is_large(d); }
 

@@ -80,10 +80,13 @@ static void again_positions(derive *d) {
 static ag_status make_starter(derive *d) {
   ag_derive_options plain = *d->options;
   ag_ctx quiet = {0};
-  plain.multipliers = plain.growth = false;
+  plain.start_only = plain.by_cost;
+  plain.multipliers = plain.growth = plain.by_cost = false;
   ag_status status = ag_system_create(&quiet, d->m, &plain, &d->sys->starter);
   ag_ctx_done(&quiet);
-  return status == AG_OK ? AG_OK : ag_system_create(d->ctx, d->m, &plain, &d->sys->starter);
+  if (status != AG_OK) return ag_system_create(d->ctx, d->m, &plain, &d->sys->starter);
+  d->redundant = d->options->by_cost && ag_system_watches(d->sys->starter);
+  return d->redundant ? AG_FAILED : AG_OK;
 }
 
 static ag_status derive_all(derive *d) {
@@ -102,6 +105,8 @@ static ag_status derive_all(derive *d) {
   again_positions(d);
   AG_TRY(check_margins(d));
   AG_TRY(ag_motion(d));
+  if (d->options->start_only)
+    return ag_start_velocities(d->ctx, sys, sys->t0, sys->params, d->options->strict, sys->q0, sys->xi0, NULL);
   ag_noise_classify(d);
   ag_noise_drive(d);
   ag_observe(d);
@@ -129,10 +134,14 @@ ag_status ag_system_create(ag_ctx *ctx, ag_model *m, const ag_derive_options *op
   *d = (derive){.ctx = ctx, .m = m, .g = m->graph, .sys = sys, .options = options};
   *out = NULL;
   ag_status status = derive_all(d);
+  bool redundant = d->redundant;
   ag_tape_free(d->rows_tape);
   if (status != AG_OK) ag_system_free(sys);
   else *out = sys;
-  return status;
+  if (!redundant) return status;
+  ag_derive_options plain = *options;
+  plain.by_cost = false;
+  return ag_system_create(ctx, m, &plain, out);
 }
 
 void ag_system_free(ag_system *sys) {

@@ -5,7 +5,17 @@
 #include "run/run_internal.h"
 
 ag_derive_options ag_run_derive(const ag_run_options *o, bool strict) {
-  return (ag_derive_options){.strict = strict, .t0 = o->t0, .multipliers = o->multipliers && o->noise != AG_NOISE_PATH};
+  const unsigned offered = AG_NEEDS_RHS | AG_NEEDS_FACTORS;
+  bool path = o->noise == AG_NOISE_PATH, explicit = !o->method || !(o->method->needs & ~offered);
+  return (ag_derive_options){.strict = strict,
+                             .t0 = o->t0,
+                             .multipliers = o->multipliers && !path,
+                             .by_cost = !o->multipliers && !o->eliminated && !path && !o->project && explicit};
+}
+
+const char *ag_run_closure(const ag_system *sys, const ag_run_options *o) {
+  bool by_cost = ag_system_elimination(sys) == AG_ELIM_SADDLE && ag_closure_sparse(sys);
+  return o->multipliers ? "multipliers" : by_cost ? "auto" : "eliminated";
 }
 
 bool ag_run_full(const ag_system *sys, const ag_run_options *o) {

@@ -29,6 +29,7 @@ typedef struct ag_run_options {
   const ag_tape *watch; /* of ag_run_watch with these options: their crossings can then be proved; or NULL */
   const ag_tape *guard; /* of ag_system_guard, for long runs of systems that have one; or NULL */
   bool multipliers;     /* integrate the form with multipliers instead of the eliminated one */
+  bool eliminated;      /* eliminate velocities, whatever that costs */
   bool events;          /* locate events */
   ag_noise_use noise;
   unsigned long long seed, path; /* with AG_NOISE_PATH: which one; */
@@ -116,6 +117,8 @@ double ag_run_cut(const ag_system *sys, const ag_stepper *method, double h);
 void ag_run_prepare(ag_system *sys, const ag_run_options *o);
 /* How a system is to be derived for these options. */
 ag_derive_options ag_run_derive(const ag_run_options *o, bool strict);
+/* By name: "multipliers", "eliminated", or "auto" where the sparse form was chosen by cost. */
+const char *ag_run_closure(const ag_system *sys, const ag_run_options *o);
 /* Is the full state integrated, with multipliers? Where the equations switch and z holds all velocities, the eliminated
  * form is the one with multipliers, branch by branch. */
 bool ag_run_full(const ag_system *sys, const ag_run_options *o);

@@ -137,7 +137,7 @@ static void add_options(ag_fields *fields, const ag_description *what) {
   ag_fields_integer(fields, "/options@max_steps", o->max_steps);
   ag_fields_text(fields, "/options@method", o->method->name);
   if (o->project) ag_fields_text(fields, "/options@project", o->project);
-  ag_fields_text(fields, "/options@closure", o->multipliers ? "multipliers" : "eliminated");
+  ag_fields_text(fields, "/options@closure", ag_run_closure(what->system, o));
   ag_fields_integer(fields, "/options@events", o->events);
   add_noise(fields, what->system, o);
   ag_fields_integer(fields, "/options@strict", what->strict);
@@ -192,7 +192,8 @@ bool ag_store_options(const ag_fields *fields, ag_run_options *o, bool *strict) 
   o->method = ag_stepper_find(ag_fields_get_text(fields, "/options@method", ""));
   const char *project = ag_fields_get_text(fields, "/options@project", "");
   o->project = *project ? project : NULL;
-  o->multipliers = !strcmp(ag_fields_get_text(fields, "/options@closure", ""), "multipliers");
+  const char *closure = ag_fields_get_text(fields, "/options@closure", "");
+  o->multipliers = !strcmp(closure, "multipliers"), o->eliminated = !strcmp(closure, "eliminated");
   o->events = ag_fields_get_integer(fields, "/options@events", 1) != 0;
   const char *noise = ag_fields_get_text(fields, "/options@noise", "");
   o->noise = !strcmp(noise, "path") ? AG_NOISE_PATH : *noise ? AG_NOISE_OFF : AG_NOISE_REFUSED;

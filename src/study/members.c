@@ -96,7 +96,7 @@ static void complete_starts(ag_members *m, const ag_levels *levels, const ag_mem
 /* ---- the front ---- */
 
 static ag_derive_options derive_options(const ag_members_request *r) {
-  return (ag_derive_options){.strict = r->strict, .t0 = r->t0, .multipliers = r->multipliers};
+  return (ag_derive_options){.strict = r->strict, .t0 = r->t0, .multipliers = r->multipliers, .by_cost = r->by_cost};
 }
 
 /* What is solved for, decided on the model as it stands. */

@@ -69,7 +69,7 @@ typedef struct ag_members_request {
   const char *solve;   /* start values that are solved for, comma-separated; NULL: chosen */
   const char *section; /* the start lies on this section; or NULL */
   double t0;
-  bool strict, multipliers; /* as in ag_derive_options */
+  bool strict, multipliers, by_cost; /* as in ag_derive_options */
 } ag_members_request;
 
 typedef struct ag_members {

@@ -12,6 +12,8 @@
 #include "run/run.h"
 #include "tests/check.h"
 
+static int n_lanes; /* models in lanes */
+
 static ag_system *derive_model(const char *path, bool saddle, ag_model **model) {
   char *text = calloc(1, 1 << 20);
   FILE *f = fopen(path, "rb");
@@ -93,7 +95,36 @@ static ag_run_result run_model(const ag_system *sys, const ag_system *start, ag_
   return res;
 }
 
-static void check_motion(const ag_system *dense, const ag_system *sparse) {
+/* The members of a batch of the sparse form, in lanes, are its single runs, bit for bit. */
+static void check_lanes(ag_system *sparse, const ag_system *start) {
+  enum { MEMBERS = 3 };
+  const ag_dims *n = ag_system_dims(sparse);
+  double *x0 = calloc((size_t)(MEMBERS * n->x + 1), sizeof *x0), *p = calloc((size_t)(MEMBERS * n->param + 1), 8);
+  ag_ctx ctx = {0};
+  ag_batch_options o;
+  ag_batch_result all;
+  ag_run_result single;
+  ag_batch_defaults(&o);
+  o.run.t1 = 1, o.run.rtol = o.run.atol = 1e-12, o.run.noise = AG_NOISE_OFF;
+  for (int i = 0; i < MEMBERS; i++) {
+    ag_system_state0(start, x0 + i * n->x);
+    memcpy(p + i * n->param, ag_system_param_values(sparse), sizeof(double) * (size_t)n->param);
+  }
+  AG_CHECK(ag_batch(&ctx, sparse, MEMBERS, p, x0, &o, &all) == AG_OK);
+  n_lanes += all.lanes > 0;
+  o.run.every = -1;
+  AG_CHECK(ag_run(&ctx, sparse, p, x0, &o.run, NULL, &single) == AG_OK);
+  for (int i = 0; i < MEMBERS; i++) {
+    AG_CHECK(all.members[i].end == single.end && all.members[i].steps == single.steps);
+    AG_CHECK(!memcmp(all.x + i * n->x, single.x, sizeof(double) * (size_t)n->x));
+  }
+  ag_batch_done(&all);
+  ag_run_done(&single);
+  ag_ctx_done(&ctx);
+  free(x0), free(p);
+}
+
+static void check_motion(const ag_system *dense, ag_system *sparse) {
   ag_run_result a = run_model(dense, dense, AG_ENGINE_INTERPRETED), b = run_model(sparse, dense, AG_ENGINE_INTERPRETED);
   ag_run_result c = run_model(sparse, dense, AG_ENGINE_COMPILED);
   AG_CHECK(a.end == b.end);
@@ -106,6 +137,7 @@ static void check_motion(const ag_system *dense, const ag_system *sparse) {
   for (int i = 0; i < state; i++) AG_CHECK_NEAR(a.record[i], b.record[i], 1e-9); /* two integrations at 1e-12 */
   AG_CHECK(b.residual_max < 1e-12);
   AG_CHECK(b.steps == c.steps && !memcmp(b.x, c.x, sizeof(double) * (size_t)(ag_system_dims(sparse)->x)));
+  if (ag_end_status(b.end) == AG_OK) check_lanes(sparse, dense);
   ag_run_done(&a), ag_run_done(&b), ag_run_done(&c);
 }
 
@@ -233,6 +265,6 @@ int main(int argc, char **argv) {
     if (folder) closedir(folder);
   }
   printf("%d models\n", n);
-  AG_CHECK(n > 10);
+  AG_CHECK(n > 10 && n_lanes > 10);
   return ag_check_report();
 }
