@@ -375,7 +375,8 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_number(j, "t0", q->t0);
   ag_json_string(j, "method", q->method->name);
   if (q->project) ag_json_string(j, "project", q->project);
-  ag_json_string(j, "closure", q->multipliers ? "multipliers" : "eliminated");
+  bool sparse = ag_system_elimination(o->system) == AG_ELIM_SADDLE;
+  ag_json_string(j, "closure", q->multipliers ? "multipliers" : sparse ? "sparse" : "eliminated");
   ag_json_string(j, "engine", r->compiled ? "compiled" : "interpreted");
   if (q->noise == AG_NOISE_PATH) json_noise(j, o);
   json_energy(j, o);
