@@ -275,9 +275,12 @@ ag_model *ag_api_model(anagyre_model *m) {
   return m->model;
 }
 
-static bool same(const ag_derive_options *a, const ag_derive_options *b) {
+/* Is the system derived as asked? Cost decides about the closure only where the sparse form may be the cheaper one. */
+static bool as_asked(const anagyre_model *m, const ag_derive_options *b) {
+  const ag_derive_options *a = &m->derived;
+  bool one_closure = a->by_cost == b->by_cost || (m->system && !ag_closure_sparse(m->system));
   return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle &&
-         a->multipliers == b->multipliers && a->by_cost == b->by_cost && a->symbolic == b->symbolic && a->t0 == b->t0;
+         a->multipliers == b->multipliers && one_closure && a->symbolic == b->symbolic && a->t0 == b->t0;
 }
 
 /* A contact that would have to pull at the start: the lift-off event would never trigger. */
@@ -305,7 +308,7 @@ static void warn_contacts(anagyre_model *a) {
 }
 
 ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o) {
-  if (m && m->tried && !same(&m->derived, o)) forget(m);
+  if (m && m->tried && !as_asked(m, o)) forget(m);
   if (!ag_api_model(m) || m->tried) return m ? m->system : NULL;
   m->tried = true;
   m->derived = *o;

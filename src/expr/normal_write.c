@@ -30,19 +30,21 @@ static uint32_t n_counted(const ag_graph *g, ag_id x) {
   return n->op == AG_OP_MUL && g->pool[n->first] == g->pool[n->first + 1] ? 1 : n->n_arg;
 }
 
-enum { MOST = 1000000, FEW = 2000 }; /* sizes are not told apart above; nodes that are walked through one by one */
+/* Sizes are not told apart above; nodes that are walked through one by one, and how deep they may be nested. */
+enum { MOST = 1000000, FEW = 2000, DEEP = 200 };
 
 /* Most expressions are short and stand in a long graph: as a tree, as long as there is room to visit nodes. */
-static int size_of_tree(const ag_graph *g, ag_id x, int *room) {
+static int size_of_tree(const ag_graph *g, ag_id x, int deep, int *room) {
   int size = own_size(g, x);
   uint32_t n = n_counted(g, x);
-  --*room;
-  for (uint32_t k = 0; k<n && * room> 0; k++) size += size_of_tree(g, g->pool[g->nodes[x].first + k], room);
+  if (deep) --*room;
+  else *room = 0;
+  for (uint32_t k = 0; k<n && * room> 0; k++) size += size_of_tree(g, g->pool[g->nodes[x].first + k], deep - 1, room);
   return size;
 }
 
 int ag_normal_size(const ag_graph *g, ag_id x) {
-  int room = FEW, total = size_of_tree(g, x, &room);
+  int room = FEW, total = size_of_tree(g, x, DEEP, &room);
   if (room > 0) return total;
   ag_id top;
   unsigned char *mark = ag_cone(g, 1, &x, &top);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The role PROJECT: its g is that of the role POSITION, and one step from a state that is off by e leads to the state
- * that the worker's Newton method finds, up to some e^2. */
+ * that the worker's Newton method finds, up to some e^2; of large systems with the role ONTO_ROWS after it. */
 #include "tests/mech_models.h"
 
 static const double OFF = 1e-5;
@@ -21,6 +21,10 @@ static void check(bench_system *b) {
     ag_work_full(b->w, b->t, z, c, x);
     AG_CHECK(ag_work_role(b->w, AG_ROLE_POSITION, b->t, x, NULL, position) == AG_FINE);
     for (int k = 0; k < n_g; k++) AG_CHECK_NEAR(out[n + k], position[k], 1e-15);
+    if (sys->tapes[AG_ROLE_ONTO_ROWS]) { /* velocities follow the positions */
+      memcpy(near, out, sizeof *out * (size_t)n);
+      AG_CHECK(ag_work_role(b->w, AG_ROLE_ONTO_ROWS, b->t, near, c, out) == AG_FINE);
+    }
     memcpy(near, z, sizeof *z * (size_t)n);
     AG_CHECK(ag_work_settle(b->w, b->t, near, c, &changed) == AG_FINE);
     for (int i = 0; i < n; i++) AG_CHECK_NEAR(out[i], near[i], 10 * OFF * OFF);

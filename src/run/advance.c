@@ -60,8 +60,9 @@ static void note_try(run *r, bool last) {
   }
 }
 
-/* Thousands of tries without progress relative to the motion so far, many of them rejected: the error is rounding error
- * and does not decrease with the step. Other motions pass even a difficult region in some hundred tries. */
+/* Thousands of tries without progress relative to the motion so far: the error is rounding error and does not decrease
+ * with the step. Other motions pass even a difficult region in some hundred tries. Where few tries are rejected, ten
+ * times less progress shows it: at that pace ten million steps would take the motion no farther. */
 static bool stuck(run *r) {
   enum { TRIES = 4000 };
   static const double NOWHERE = 1e-6;
@@ -70,7 +71,8 @@ static bool stuck(run *r) {
   double moved = fabs(r->t - r->mark);
   r->mark = r->t;
   r->n_mark = r->res->rejected;
-  return moved < NOWHERE * fabs(r->t - r->o->t0) && rejected > TRIES / 4;
+  double nowhere = NOWHERE * fabs(r->t - r->o->t0) * (rejected > TRIES / 4 ? 1 : 0.1);
+  return moved < nowhere;
 }
 
 /* The number of fixed steps made: a corner may have divided one of them. */
