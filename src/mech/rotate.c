@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Vectors turned into space, R v, in the rates of reconstructed coordinates. With the stored quaternion (w, u)
  *   R v = v + 2 (w c + u x c),  c = u x v,
- * takes 18 operations; the matrix takes 20, and 9 for each vector. A component along a vector e_k whose image R^T e_k
- * is part of the core is (R^T e_k).v. */
+ * takes 18 operations; the matrix takes 20, and 9 for each vector. */
 #include <stdlib.h>
 
 #include "mech/mech_internal.h"
@@ -12,9 +11,8 @@ enum { MOST = 2 }; /* vectors of one rotation: for more the matrix is cheaper */
 typedef struct turning {
   const ag_system *sys;
   ag_graph *g;
-  int *rotation;               /* per node: the coordinate whose rotation it is, if its images are integrated, + 1 */
-  int *count, *other, *latest; /* per coordinate: vectors it turns; other uses of its matrix; its last image, + 1 */
-  int *earlier;                /* per image: the one before it of the same coordinate, + 1 */
+  int *rotation;      /* per node: the coordinate whose rotation it is, if its images are integrated, + 1 */
+  int *count, *other; /* per coordinate: vectors it turns; other uses of its matrix */
   int n;
   ag_id *from, *to;
   int *coord; /* per vector */
@@ -25,8 +23,6 @@ static void find_rotations(turning *t, ag_id top) {
     int coord = t->sys->images[i].coord;
     ag_id R = t->sys->model->coords[coord].q;
     if (R <= top) t->rotation[R] = coord + 1;
-    t->earlier[i] = t->latest[coord];
-    t->latest[coord] = i + 1;
   }
 }
 
@@ -48,15 +44,8 @@ static void look(turning *t, ag_id x) {
 static ag_id turned(const turning *t, int coord, ag_id v) {
   ag_graph *g = t->g;
   ag_id q = ag_stored(g, t->sys->model->coords[coord].q), w = ag_entry(g, q, 0, 0), u = ag_rows_of(g, q, 1, 3);
-  ag_id c = ag_cross(g, u, v), along = ag_mul(g, w, c), half = ag_add(g, along, ag_cross(g, u, c)), rows[3];
-  ag_id all = ag_add(g, v, ag_mul(g, ag_num(g, 2), half));
-  for (int k = 0; k < 3; k++) rows[k] = ag_entry(g, all, k, 0);
-  for (int i = t->latest[coord]; i; i = t->earlier[i - 1]) {
-    const ag_image *im = &t->sys->images[i - 1];
-    int k = ag_unit_row(g, im->c);
-    if (k >= 0) rows[k] = ag_dot(g, im->input, v);
-  }
-  return ag_stack(g, 3, 1, rows);
+  ag_id c = ag_cross(g, u, v), along = ag_mul(g, w, c), half = ag_add(g, along, ag_cross(g, u, c));
+  return ag_add(g, v, ag_mul(g, ag_num(g, 2), half));
 }
 
 void ag_rotate_vectors(const ag_system *sys, int n, ag_id *outs) {
@@ -66,8 +55,8 @@ void ag_rotate_vectors(const ag_system *sys, int n, ag_id *outs) {
   if (!sys->n_image) return;
   bool *seen = ag_heap_alloc((size_t)top + 1);
   int nc = sys->model->n_coords;
-  t.count = ag_heap_alloc(sizeof(int) * (size_t)(3 * nc + sys->n_image + 1));
-  t.other = t.count + nc, t.latest = t.other + nc, t.earlier = t.latest + nc;
+  t.count = ag_heap_alloc(sizeof(int) * (size_t)(2 * nc + 1));
+  t.other = t.count + nc;
   t.rotation = ag_heap_alloc(sizeof(int) * ((size_t)top + 1));
   find_rotations(&t, top);
   t.from = ag_heap_alloc(sizeof(ag_id) * (2 * (size_t)top + 2));
