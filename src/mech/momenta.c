@@ -367,7 +367,7 @@ static void init(momenta *m, ag_sheet *s) {
 static ag_sheet_line *take(ag_sheet *s, int n, int *n_taken) {
   *n_taken = s->n - n;
   ag_sheet_line *taken = AG_NEWN(s->a, ag_sheet_line, *n_taken + 1);
-  memcpy(taken, s->lines + n, sizeof *taken * (size_t)*n_taken);
+  if (*n_taken) memcpy(taken, s->lines + n, sizeof *taken * (size_t)*n_taken);
   s->n = n;
   return taken;
 }
