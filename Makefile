@@ -41,7 +41,8 @@ test: packages
 
 figures: build
 	@tools/rattleback.sh build/anagyre build/run docs/figures/rattleback.png
-	@tools/vehicle.sh build/anagyre build/run docs/figures/underwater_vehicle.png
+	@tools/vehicle.sh $(CURDIR)/build/anagyre $(CURDIR)/build/run $(CURDIR)/docs/figures/underwater_vehicle.png \
+	  $(CURDIR)/docs/figures/bro_vehicle.png
 	@tools/experiments.sh $(CURDIR)/build/anagyre $(CURDIR)/build/run $(CURDIR)/docs/figures
 	@for figure in docs/figures/*.png; do python3 tools/gallery.py --pack $$figure; done
 	@python3 tools/gallery.py build/anagyre . build/gallery

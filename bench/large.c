@@ -113,12 +113,13 @@ int main(int argc, char **argv) {
   double rhs = rhs_ns(sys, z, c, &size, &generate, &compile);
   double part = run_seconds(sys, x, steps, &fewer), whole = run_seconds(sys, x, 3 * steps, &steps);
   printf("{\"model\": \"%s\", \"velocities\": %d, \"constraints\": %d, \"operations\": %d, \"text\": %zu, "
-         "\"parse_ms\": %.2f, "
+         "\"eliminated\": %.0f, \"sparse\": %.0f, \"parse_ms\": %.2f, "
          "\"derive_ms\": %.2f, \"derive_mb\": %.2f, "
          "\"generate_ms\": %.2f, \"compile_ms\": %.0f, \"rhs_us\": %.2f, \"step_us\": %.1f}\n",
          ag_model_name(ag_system_model(sys)), ag_system_dims(sys)->xi, ag_system_dims(sys)->lambda,
-         ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), size, 1e3 * l.parse, 1e3 * l.derive, memory, 1e3 * generate,
-         1e3 * compile, 1e-3 * rhs, 1e6 * (whole - part) / (double)(steps - fewer));
+         ag_tape_cost(ag_system_role(sys, AG_ROLE_RHS)), size, ag_system_closure_cost(sys).eliminated,
+         ag_system_closure_cost(sys).sparse, 1e3 * l.parse, 1e3 * l.derive, memory, 1e3 * generate, 1e3 * compile,
+         1e-3 * rhs, 1e6 * (whole - part) / (double)(steps - fewer));
   free(x), free(z), free(c);
   ag_work_free(w);
   unload(&l);

@@ -98,6 +98,20 @@ def measure_models(bench, models, environment):
     return rows
 
 
+def measure_lanes(bench, models, environment):
+    print("\nLanes: batches of 64 members with their events, one thread; CPU nanoseconds per step of a member")
+    print(f"{'model':22s} {'1 lane':>9s} {'all lanes':>9s} {'lanes':>6s} {'ratio':>6s}")
+    rows = []
+    for path in models:
+        row = json.loads(output([os.path.join(bench, "bench_lanes"), path], env=environment))
+        rows.append(row)
+        if "note" in row:
+            print(f"{row['model']:22s} not in lanes: {row['note']}", flush=True)
+        else:
+            print(f"{row['model']:22s} {row['one_ns']:9.0f} {row['ns']:9.0f} {row['lanes']:6d} {row['ratio']:6.2f}", flush=True)
+    return rows
+
+
 LARGE = [  # model, steps of the run, the power of the size that is expected, structural parameters: small to large
     ("models/lattice.nh", 200, 1, [["K=100"], ["K=300"], ["K=1000"]]),
     ("tests/models/inerters.nh", 200, 1, [["K=100"], ["K=300"], ["K=1000"]]),
@@ -188,6 +202,9 @@ def race(bench, reference, hands, others, pairs, environment):
         else:
             print(f"{r['name']:50s} {1e3 * r['seconds']:8.2f} {r['ratio']:7.2f} {r['error']:9.1e} {r['rhs']:9d} "
                   f"{1e9 * r['seconds'] / r['rhs']:7.1f} {r['rtol']:8.1e}")
+    s = found["starts"]
+    print(f"{s['n']} starts at that tolerance, geometric means: by hand {s['hand_rhs']} right-hand sides, error {s['hand_error']:.1e}; "
+          f"ours {s['rhs']}, {s['error']:.1e};\nours at the error by hand (error ~ number^-8): {s['rhs_at_equal_error']:.0f}")
     return found
 
 
@@ -215,9 +232,18 @@ def ensemble_seconds(program, paths, threads, environment):
     return cpu, time.monotonic() - begun, found
 
 
+def side_by_side(command, n):
+    """Wall-clock time of n copies of a command at the same time."""
+    begun = time.monotonic()
+    for process in [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(n)]:
+        process.wait()
+    return time.monotonic() - begun
+
+
 def noise(program, folder, paths, repeats, environment):
     """Paths of a ball with noise by Euler and Heun, from its model file, against vectors written by hand: one core.
-    Few paths are subtracted from many, so that starting the program does not count."""
+    Few paths are subtracted from many, so that starting the program does not count. Two threads, on four times as many
+    paths, against two copies of the code by hand side by side: what two cores of the machine give at that moment."""
     hands = []
     for compiler in (c for c in ("gcc", "clang") if shutil.which(c)):
         hands.append(os.path.join(folder, f"noise_{compiler}"))
@@ -229,19 +255,23 @@ def noise(program, folder, paths, repeats, environment):
     for _ in range(repeats):
         byhand = [json.loads(output([hand, str(paths)])) for hand in hands]
         best = max(byhand, key=lambda r: r["path_steps_per_second"])
+        fastest = [hands[byhand.index(best)], str(4 * paths)]
         cpu0, wall0, _ = ensemble_seconds(program, few, 1, environment)
-        cpu, wall, found = ensemble_seconds(program, paths, 1, environment)
-        _, two, _ = ensemble_seconds(program, paths, 2, environment)
+        cpu, _, found = ensemble_seconds(program, paths, 1, environment)
+        _, one, _ = ensemble_seconds(program, 4 * paths, 1, environment)
+        _, two, _ = ensemble_seconds(program, 4 * paths, 2, environment)
         ours = (paths - few) * steps / (cpu - cpu0)
         rows.append({"path_steps_per_second": ours, "by_hand": best["path_steps_per_second"],
-                     "ratio": ours / best["path_steps_per_second"], "two_threads": (wall - wall0) / (two - wall0)})
+                     "ratio": ours / best["path_steps_per_second"], "two_threads": (one - wall0) / (two - wall0),
+                     "two_by_hand": 2 * side_by_side(fastest, 1) / side_by_side(fastest, 2)})
     result = {key: statistics.median(r[key] for r in rows) for key in rows[0]}
     error = math.hypot(found["stderr"][-1], best["deviation"] / math.sqrt(best["paths"]))
     result["standard_errors_apart"] = abs(found["mean"][-1] - best["mean"]) / error
     print(f"\nPaths of a ball with noise, Euler-Heun, one core ({paths} paths of {steps} steps, medians of {repeats})")
-    print(f"{'million path steps per second':>30s} {'by hand':>9s} {'ratio':>6s} {'two threads':>12s} {'means apart':>12s}")
+    print(f"{'million path steps per second':>30s} {'by hand':>9s} {'ratio':>6s} {'two threads':>12s} {'two by hand':>12s} "
+          f"{'means apart':>12s}")
     print(f"{1e-6 * result['path_steps_per_second']:30.1f} {1e-6 * result['by_hand']:9.1f} {result['ratio']:6.2f} "
-          f"{result['two_threads']:12.2f} {result['standard_errors_apart']:7.2f} s.e.")
+          f"{result['two_threads']:12.2f} {result['two_by_hand']:12.2f} {result['standard_errors_apart']:7.2f} s.e.")
     return result
 
 
@@ -291,6 +321,7 @@ def main():
         result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
         result["user"] = measure_user(program, models, result, folder, quick, environment)
         result["models"] = measure_models(bench, models[:3] if quick else models, environment)
+        result["lanes"] = measure_lanes(bench, models[:3] if quick else models, environment)
         result["large"] = large(bench, quick, environment)
     result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)
     if len(words) > 1:

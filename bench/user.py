@@ -7,6 +7,7 @@ import resource
 import statistics
 import subprocess
 import tempfile
+import time
 
 ENOUGH = 0.15  # seconds of a run that is measured
 LONGEST = 1e5  # time to which a model is run at most
@@ -21,6 +22,13 @@ def cpu(program, words, environment):
     if done.returncode:
         return None
     return now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
+
+
+def wall(program, words, environment):
+    """Wall-clock seconds of a command."""
+    begun = time.monotonic()
+    subprocess.run([program, *map(str, words), "--quiet"], check=True, stdout=subprocess.DEVNULL, env=environment)
+    return time.monotonic() - begun
 
 
 def more(program, short, long, environment):
@@ -49,7 +57,9 @@ def events(program, models, repeats, environment):
         for no in ([], ["--no-events"]):  # compiles what a long run needs
             cpu(program, ["run", path, "--t1", 50, "--engine", "compiled", *no], environment)
         name, t = os.path.basename(path)[:-3], long_enough(program, path, environment)
-        cpu(program, ["run", path, "--t1", 8 * (t or 1)], environment)
+        for no in ([], ["--no-events"]) if t else ():  # and what it makes many steps with, for both
+            cpu(program, ["run", path, "--t1", 8 * t, "--engine", "compiled", *no], environment)
+        t = t and long_enough(program, path, environment)
         pairs = []
         for _ in range(repeats if t else 0):
             pair = [more(program, ["run", path, "--t1", t, *no], ["run", path, "--t1", 2 * t, *no], environment)
@@ -109,21 +119,23 @@ def sweeps(program, stone, batches, repeats, environment):
     scalar, vectors = (statistics.median(b[key] for b in batches) for key in ("hand_per_second", "vectors_per_second"))
     print(f"\nSweeps by the command line, one thread, to t = 10 into a .csv file; by hand: {scalar:.0f} per second scalar, "
           f"{vectors:.0f} in vectors")
-    print(f"{'columns':>12s} {'per second':>11s} {'of scalar':>10s} {'of vectors':>11s}")
-    few, many, result = 64, 1024, {}
+    print(f"{'columns':>12s} {'per second':>11s} {'of scalar':>10s} {'of vectors':>11s} {'two threads':>12s}")
+    few, many, result = 64, 4096, {}
     with tempfile.TemporaryDirectory() as folder:
         for n in (few, many):
             stones(os.path.join(folder, f"{n}.csv"), n)
         for name, columns in (("core", ["--columns", "Omega,up"]), ("all", [])):
-            def sweep(n):
-                return ["run", stone, "--t1", 10, "--atol", 1e-13, "--starts", os.path.join(folder, f"{n}.csv"), "--threads", 1,
+            def sweep(n, threads=1):
+                return ["run", stone, "--t1", 10, "--atol", 1e-13, "--starts", os.path.join(folder, f"{n}.csv"), "--threads", threads,
                         "-o", os.path.join(folder, "a.csv"), *columns]
             if cpu(program, sweep(few), environment) is None:
                 print(f"{name:>12s} failed")
                 continue
             rate = statistics.median((many - few) / more(program, sweep(few), sweep(many), environment) for _ in range(repeats))
-            result[name] = {"per_second": rate, "ratio": rate / scalar, "of_vectors": rate / vectors}
-            print(f"{name:>12s} {rate:11.0f} {rate / scalar:10.2f} {rate / vectors:11.2f}", flush=True)
+            two = statistics.median(wall(program, sweep(many), environment) / wall(program, sweep(many, 2), environment)
+                                    for _ in range(repeats))
+            result[name] = {"per_second": rate, "ratio": rate / scalar, "of_vectors": rate / vectors, "two_threads": two}
+            print(f"{name:>12s} {rate:11.0f} {rate / scalar:10.2f} {rate / vectors:11.2f} {two:12.2f}", flush=True)
     return result
 
 

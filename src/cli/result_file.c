@@ -180,9 +180,7 @@ static bool fits(const ag_continued *c, const ag_system *sys, const ag_run_optio
   bool good = record.width == c->archive->width && record.n_column == c->archive->n_column &&
               ag_run_n_event(sys, o) == c->archive->n_event;
   ag_record_done(&record);
-  bool all = c->point.n_c == ag_system_dims(sys)->c + 1; /* all rows take part, with multipliers */
-  return good && c->point.n == (ag_run_full(sys, o) || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z) &&
-         c->point.n_c == ag_system_dims(sys)->c + all;
+  return good && ag_run_point_fits(sys, o, &c->point);
 }
 
 anagyre_model *ag_continue_model(const ag_archive *archive, int n_set, const char *const *sets) {
@@ -203,8 +201,9 @@ ag_status ag_continue_load(ag_continued *c, anagyre_model **out, ag_run_options 
   const ag_fields *fields = &c->archive->fields;
   anagyre_model *m = *out = ag_continue_model(c->archive, c->n_set, c->sets);
   ag_derive_options how = ag_run_derive(o, strict);
-  const ag_system *sys = ag_api_system(m, &how);
+  ag_system *sys = ag_api_system(m, &how);
   if (!sys) return ag_api_status(m);
+  ag_run_prepare(sys, o);
   const char *section = ag_fields_get_text(fields, "/options@section", "");
   if (*section && !(o->section = ag_api_section(ag_api_ctx(m), ag_system_model(sys), section))) return AG_WRONG;
   if (!fits(c, sys, o)) {

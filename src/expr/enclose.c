@@ -120,6 +120,38 @@ void ag_enclose_bounded(const ag_tape *tape, bool *bounded) {
   free(lost);
 }
 
+/* Marks what an instruction makes: does it read marked slots? */
+static void mark(const ag_tape *tape, const ag_instr *x, bool *marked) {
+  const uint32_t n = n_solved(tape, x), args[] = {x->a, x->b, x->c};
+  const uint32_t room = x->op == AG_OP_CALL_SOLVE ? n * n + n : n ? (uint32_t)tape->ldls[x->a]->n_block : 0;
+  bool any = false;
+  for (uint32_t k = 0; k < room; k++) any = any || marked[x->b + k];
+  for (int k = 0; k < ag_op_describe((ag_op)x->op)->arity && !n; k++) any = any || marked[args[k]];
+  for (uint32_t k = 0; k < (n ? n : 1); k++) marked[x->dst + k] = any;
+}
+
+bool ag_tape_second_order(const ag_tape *tape, int n, int *rate) {
+  bool *moving = ag_heap_alloc((size_t)tape->n_slot + 1), found = false, good = true;
+  int *from = ag_heap_alloc(sizeof *from * ((size_t)tape->n_slot + 1)); /* per slot: the number it is, or -1 */
+  for (int i = 0; i < tape->n_slot; i++) from[i] = -1;
+  for (int i = 0; i < tape->n_instr; i++) {
+    const ag_instr *x = &tape->instr[i];
+    for (uint32_t k = 0; k < n_solved(tape, x); k++) from[x->dst + k] = -1;
+    from[x->dst] = x->op == AG_OP_LOAD && x->a == AG_SEG_Z ? (int)x->b : -1;
+  }
+  for (int i = 0; i < n; i++) rate[i] = from[tape->out[i]], found = found || rate[i] >= 0;
+  for (int i = 0; i < n; i++) good = good && (rate[i] < 0 || (rate[i] < n && rate[rate[i]] < 0));
+  for (int i = 0; i < tape->n_instr && good; i++) {
+    const ag_instr *x = &tape->instr[i];
+    if (x->op != AG_OP_LOAD) mark(tape, x, moving);
+    else moving[x->dst] = x->a == AG_SEG_Z && (int)x->b < n && rate[x->b] < 0;
+  }
+  for (int i = 0; i < n && good; i++) good = rate[i] >= 0 || !moving[tape->out[i]];
+  free(from);
+  free(moving);
+  return good && found;
+}
+
 void ag_enclose_reads(const ag_tape *tape, int segment, bool *reads) {
   bool *from = ag_heap_alloc((size_t)tape->n_slot + 1); /* per slot, at this point */
   for (int i = 0; i < tape->n_instr; i++) {

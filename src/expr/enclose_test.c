@@ -244,9 +244,42 @@ static void test_reads(void) {
   ag_graph_free(g);
 }
 
+/* Is (x, y, u)' = (u, second, third) of second order, with the rates of positions in rate? */
+static bool is_second(ag_graph *g, ag_id t, const ag_id *z, ag_id second, ag_id third, int *rate) {
+  const ag_bind binds[] = {{t, AG_SEG_T, 0}, {z[0], AG_SEG_Z, 0}, {z[1], AG_SEG_Z, 1}, {z[2], AG_SEG_Z, 2}};
+  ag_tape *tape = ag_tape_create(g, 4, binds, 3, (ag_id[]){z[2], second, third});
+  bool is = ag_tape_second_order(tape, 3, rate);
+  ag_tape_free(tape);
+  return is;
+}
+
+static void test_second_order(void) {
+  ag_graph *g = ag_graph_create();
+  ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), z[3], sum[4];
+  static const char *const names[] = {"x", "y", "u"};
+  for (int i = 0; i < 3; i++) z[i] = ag_input(g, names[i], 1, 1, AG_LEAF_REAL);
+  ag_id x = z[0], y = z[1], u = z[2], one = ag_num(g, 1), force = ag_add(g, ag_mul(g, x, t), y);
+  int rate[3];
+  AG_CHECK(is_second(g, t, z, u, force, rate) && rate[0] == 2 && rate[1] == 2 && rate[2] == -1);
+  AG_CHECK(is_second(g, t, z, ag_mul(g, x, t), one, rate) && rate[0] == 2 &&
+           rate[1] == -1);                                                /* y: a velocity without position */
+  AG_CHECK(!is_second(g, t, z, force, force, rate));                      /* and read by its own rate */
+  AG_CHECK(!is_second(g, t, z, u, ag_sub(g, force, u), rate));            /* friction */
+  AG_CHECK(!is_second(g, t, z, x, force, rate));                          /* y' = x, x' = u */
+  AG_CHECK(!is_second(g, t, z, ag_mul(g, ag_num(g, 2), u), force, rate)); /* y' = 2 u */
+  sum[0] = ag_add(g, ag_mul(g, x, x), one), sum[1] = sum[2] = t, sum[3] = ag_add(g, ag_mul(g, y, y), one);
+  ag_id matrix = ag_stack(g, 2, 2, sum), at_rest = ag_stack(g, 2, 1, (ag_id[]){one, t}),
+        moving = ag_stack(g, 2, 1, (ag_id[]){one, u});
+  ag_id good = ag_entry(g, ag_solve(g, matrix, at_rest, AG_SOLVE_GENERAL), 0, 0),
+        bad = ag_entry(g, ag_solve(g, matrix, moving, AG_SOLVE_GENERAL), 0, 0);
+  AG_CHECK(is_second(g, t, z, u, good, rate) && !is_second(g, t, z, u, bad, rate));
+  ag_graph_free(g);
+}
+
 int main(void) {
   check_one_lane();
   test_reads();
+  test_second_order();
   test_rows();
   test_expressions();
   test_width();

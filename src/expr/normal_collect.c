@@ -138,21 +138,58 @@ static ag_id written(ag_graph *g, const term *t, const term *f, ag_id inside) {
   return tensor ? ag_mul(g, over, tensor) : over;
 }
 
+/* The symbol with the same number in front that most terms share, at least three of them; 0: there is none. */
+static ag_id most_shared(const ag_graph *g, int n, const term *list, double *c) {
+  ag_id best = 0;
+  int most = 2;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < list[i].n; k++) {
+      ag_id base = list[i].base[k];
+      int count = 0;
+      if (op_of(g, base) != AG_OP_INPUT || !ag_is_scalar(g, base) || list[i].e[k] < 0) continue;
+      for (int j = i; j < n; j++) count += fabs(list[j].c) == fabs(list[i].c) && exponent_of(&list[j], base) > 0;
+      if (count > most) most = count, best = base, *c = fabs(list[i].c);
+    }
+  return best;
+}
+
+static ag_id plus(ag_graph *g, ag_id sum, ag_id x) { return sum ? ag_add(g, sum, x) : x; }
+
+/* The sum of terms: k*a^2/2 + k*b^2/2 + k*c^2/2 is k*(a^2 + b^2 + c^2)/2, whatever else there is.
+ */
+static ag_id grouped(ag_graph *g, int n, term *list) {
+  ag_id sum = 0, base;
+  double c = 0;
+  for (; (base = most_shared(g, n, list, &c));) {
+    term group[MAX_TERMS];
+    int m = 0;
+    for (int i = 0; i < n; i++)
+      if (fabs(list[i].c) == c && exponent_of(&list[i], base) > 0) group[m++] = list[i], list[i].c = 0;
+    int all = n;
+    for (int i = n = 0; i < all; i++)
+      if (list[i].c != 0) list[n++] = list[i];
+    term common = shared(m, group);
+    ag_id inside = 0;
+    for (int i = 0; i < m; i++) inside = plus(g, inside, written(g, &group[i], &common, 0));
+    sum = plus(g, sum, written(g, &common, NULL, inside));
+  }
+  for (int i = 0; i < n; i++) sum = plus(g, sum, written(g, &list[i], NULL, 0));
+  return sum;
+}
+
 static ag_id collected_sum(ag_graph *g, ag_id x) {
   term *list = ag_heap_alloc(sizeof *list * MAX_TERMS);
   int n = 0;
+  double c;
   bool good = take_terms(g, x, 1, list, &n, 0);
   int m = good ? merged(n, list) : n;
   if (good && m) {
     term f = shared(m, list);
-    if (m < n || f.n || f.c != 1) {
-      ag_id sum = 0;
-      for (int i = 0; i < m; i++) {
-        ag_id y = written(g, &list[i], &f, 0);
-        sum = sum ? ag_add(g, sum, y) : y;
-      }
-      x = written(g, &f, NULL, sum);
+    for (int i = 0; i < m; i++) { /* what is left of the terms */
+      for (int k = 0; k < f.n; k++) AG_ASSERT(put(&list[i], f.base[k], -f.e[k]));
+      list[i].c /= f.c;
     }
+    if (m < n || f.n || f.c != 1 || most_shared(g, m, list, &c)) x = written(g, &f, NULL, grouped(g, m, list));
   } else if (good) x = ag_zero(g, ag_node_rows(g, x), ag_node_cols(g, x));
   free(list);
   return x;

@@ -87,6 +87,15 @@ static void check_identities(void) {
   prints(ag_add(g, ag_mul(g, ra, ra), ag_mul(g, rb, rb)), "m^2*(psi^2 + (a + b*phi*sin(phi))^2)");
   ag_id d = ag_sub(g, b, a), law = ag_add(g, ag_mul(g, half, m), ag_mul(g, half, mul3(psi, d, d)));
   prints(ag_mul(g, ag_num(g, 2), ag_mul(g, law, d)), "(m + psi*(b - a)^2)*(b - a)");
+  /* what many terms share, other than all: the energy of a chain of springs */
+  ag_id at[] = {a, b, phi, psi}, chain = ag_num(g, 0), quarter = ag_num(g, 0.25),
+        stiff = ag_input(g, "k", 1, 1, AG_LEAF_REAL);
+  for (int k = 0; k < 3; k++) {
+    ag_id by = ag_sub(g, at[k + 1], at[k]), square = ag_mul(g, by, by);
+    chain = ag_add(g, chain, mul3(half, stiff, square));
+    chain = ag_add(g, chain, mul3(quarter, m, ag_mul(g, square, square)));
+  }
+  prints(chain, "m*((b - a)^4 + (phi - b)^4 + (psi - phi)^4)/4 + k*((b - a)^2 + (phi - b)^2 + (psi - phi)^2)/2");
   ag_id r = ag_apply1(g, AG_OP_SQRT, ag_add(g, ag_mul(g, a, a), ag_mul(g, b, b)));
   prints(ag_div(g, ag_add(g, ag_mul(g, r, ag_sub(g, m, phi)), mul3(psi, a, b)), r),
          "m - phi + a*b*psi/sqrt(a^2 + b^2)");

@@ -85,6 +85,11 @@ void ag_enclose_bounded(const ag_tape *tape, bool *bounded);
 /* Per output: does it read numbers of this segment (AG_SEG_...), or a solve that may? */
 void ag_enclose_reads(const ag_tape *tape, int segment, bool *reads);
 
+/* The first n outputs are the rates of the n numbers of the segment Z. Is this an equation of second order: the rate of
+ * a position is one of the other numbers, a velocity, and rates of velocities do not read velocities? rate: per number
+ * the one that is its rate, -1 for velocities. */
+bool ag_tape_second_order(const ag_tape *tape, int n, int *rate);
+
 /* Convenience for tests and start-up: evaluates outs once. inputs' stored numbers in order, row-major outputs. */
 int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,
                 double *result);

@@ -219,11 +219,18 @@ static void put_solve(gen *g, int i) {
   for (uint32_t k = 0; k < ag_cgen_results(g->tape, x); k++) put_store(g, g->result[i] + k);
 }
 
-/* A check whose result is used only by the outputs. */
+/* A check whose result is used only by the outputs. Where those need not be marked, the sign of a pivot goes to fail as
+ * it is: comparing it takes the same units of the processor as multiplying. A pivot that is -0 or NaN gives outputs
+ * that are not finite. */
 static void put_check(gen *g, int i) {
+  const bool positive = g->tape->instr[i].op == AG_OP_CHECKPOS;
   ag_text_printf(g->out, "  const V x%d = ", i);
   put_value(g, g->args[3 * i], g->chunk_of[i], false);
-  const char *which = g->tape->instr[i].op == AG_OP_CHECKPOS ? "v_badpos" : "v_badnz";
+  if (positive && g->how->unmarked) {
+    ag_text_printf(g->out, ";\n  fail |= v_bits(x%d) - 1;\n", i);
+    return;
+  }
+  const char *which = positive ? "v_badpos" : "v_badnz";
   ag_text_printf(g->out, ";\n  const VI b%d = %s(x%d);\n  fail |= b%d;\n", i, which, i, i);
 }
 
@@ -372,6 +379,7 @@ int ag_cgen_functions(const ag_tape *tape) {
 void ag_cgen_enclosures(const ag_tape *tape, ag_text *out) {
   if (tape->n_instr - tape->n_prep > MAX_INLINED) ag_text_str(out, "#define AG_ENCLOSE_CALL\n");
   ag_text_str(out, ag_text_of_enclose);
+  if (ag_cgen_around(tape)) ag_text_str(out, ag_text_of_around);
 }
 
 void ag_cgen_prologue(int n_function, ag_text *out) {

@@ -44,7 +44,7 @@ bool ag_cgen_is_check(uint16_t op);
  * if there are none, too many, or one that cannot be moved out of the computation. */
 int ag_cgen_beside(const ag_cgen_state *g, uint64_t *marks, int *checks);
 
-/* The evaluation over enclosures, as NAME_bounds(t, z, c, prep, out). */
+/* The evaluation over enclosures, as NAME_bounds(t, z, c, prep, out), and NAME_around, where there is one. */
 void ag_cgen_bounds(const ag_cgen_state *g, ag_text *out);
 
 /* Solves: the number of values they return and read, the size of their workspace, and the position of the first result

@@ -44,7 +44,8 @@ typedef struct ag_cgen {
   const char *name;             /* of the C functions: a C identifier */
   const char *const *out_names; /* per output, for comments; NULL: none */
   bool bounds;                  /* also over enclosures; the text of ag_cgen_enclosures stands before it */
-  bool unmarked;                /* outputs of failed lanes need not be NaN: fail marks them */
+  bool unmarked;                /* outputs of failed lanes need not be NaN: the sign bit of fail marks them, or an
+                                   output is not finite; other bits of fail say nothing */
   const double *params;         /* the parameters, if they are known: prepared values that are exactly 1 are then
                                    written as 1, so that compilers drop these factors; or NULL */
 } ag_cgen;
@@ -57,8 +58,11 @@ typedef struct ag_cgen {
 int ag_cgen_tape(const ag_tape *tape, const ag_cgen *how, ag_text *out);
 /* The operations on enclosures (expr/enclose.h) for a tape: called, not inlined, where it is long. Behind the prologue.
  * With how->bounds there is a third function
- *   static void NAME_bounds(const E *t, const E *z, const E *c, const V *prep, E *out) */
+ *   static void NAME_bounds(const E *t, const E *z, const E *c, const V *prep, E *out)
+ * and for a tape that is not long, by the operations of expr/around.h,
+ *   static void NAME_around(const A *t, const A *z, const V *c, const V *prep, A *out) */
 void ag_cgen_enclosures(const ag_tape *tape, ag_text *out);
+bool ag_cgen_around(const ag_tape *tape); /* is there one? */
 
 /* ---- libraries ---- */
 

@@ -25,3 +25,6 @@ const char ag_text_of_ldl[] =
 const char ag_text_of_enclose[] =
 #include "enclose_text.inc"
     ;
+const char ag_text_of_around[] =
+#include "around_text.inc"
+    ;

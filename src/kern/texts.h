@@ -10,4 +10,5 @@ extern const char ag_text_of_vmath[];   /* expr/vmath.h */
 extern const char ag_text_of_vsolve[];  /* expr/vsolve.h */
 extern const char ag_text_of_ldl[];     /* expr/ldl.h */
 extern const char ag_text_of_enclose[]; /* expr/enclose.h */
+extern const char ag_text_of_around[];  /* expr/around.h */
 #endif

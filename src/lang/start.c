@@ -134,9 +134,9 @@ static bool settable(ag_builder *b, const ag_change *c) {
 }
 
 /* Starts given by --set; processed from the end, so that the last one of a component wins. */
-static bool overruled(const ag_builder *b, const ag_change *c) {
+static bool overruled(ag_builder *b, const ag_change *c) {
   const ag_syn *s = c->stmt.parts[0].target, *base = s->kind == AG_SYN_POST ? s->links[0].x : s;
-  const ag_symbol *sym = base->kind == AG_SYN_NAME ? b->symbols[base->name] : NULL;
+  const ag_symbol *sym = base->kind == AG_SYN_NAME ? ag_scope_symbol(b, base->name) : NULL;
   if (!sym || sym->kind != AG_SYM_ANGLE) return false; /* of several angular velocities in space the last one is kept */
   const ag_angle *angle = &b->bodies[sym->index / 3].euler[s->kind == AG_SYN_POST][sym->index % 3];
   return angle->x && angle->outside;

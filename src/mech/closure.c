@@ -5,15 +5,17 @@
  * Eliminated: u = n - r velocities of each connected part, with a full mass matrix: u^3/3 + 2 u^2. A row that gives a
  * velocity by a coefficient 1 costs its u coefficients, and their rates. The other g rows, on the m velocities left,
  * need a basis: m u^2 (B^T B), g^3/3 + g^2 u (S S^T and its solves), six times for the matrices, their rates and the
- * products with M, as counted on chains, nets and pendula on a cart.
+ * products with M, as counted on chains, nets and pendula on a cart. A basis is also watched and renewed, and positions
+ * are projected, after every step: as measured on trains, nets and pendula, a step then takes two to five times its
+ * right-hand sides. It is counted as two.
  * Sparse: the factorisation of [M S^T; S 0] and two triangles. An operation of it goes through tables and takes the
- * time of two others. */
+ * time of one and a half others, as measured on chains of rigid bodies. docs/performance.md has the table. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "mech/mech_internal.h"
 
-enum { FEWEST = 9 }; /* velocities: below, elimination is not questioned */
+enum { FEWEST = 9, RENEWED = 2 }; /* velocities: below, elimination is not questioned; right-hand sides with a basis */
 
 /* ---- connected parts ---- */
 
@@ -61,8 +63,9 @@ static double eliminated(const ag_graph *g, int n, const ag_sparse *M, const ag_
   for (int i = 0; i < n; i++) {
     double r = parts[i].rows, u = parts[i].velocities - r, hard = r - parts[i].simple, m = u + hard;
     if (!(u > 0)) continue;
-    cost += u * u * u / 3 + 2 * u * u + 4 * parts[i].simple * u;
-    if (hard > 0) cost += 6 * (m * u * u + hard * hard * hard / 3 + hard * hard * u) + 20 * m * u;
+    double of_part = u * u * u / 3 + 2 * u * u + 4 * parts[i].simple * u;
+    if (hard > 0) of_part += 6 * (m * u * u + hard * hard * hard / 3 + hard * hard * u) + 20 * m * u;
+    cost += hard > 0 ? RENEWED * of_part : of_part;
   }
   free(part), free(taken), free(parts);
   return cost;
@@ -78,7 +81,7 @@ static double sparse(int n, int n_row, const ag_sparse *M, const ag_sparse *S) {
   memset(marks, AG_MARK_PLAIN, (size_t)n);
   memset(marks + n, AG_MARK_MULTIPLIER, (size_t)n_row);
   ag_ldl *ldl = ag_ldl_create(&(ag_pattern){n + n_row, k, row, col, marks});
-  double cost = 2.0 * ag_ldl_cost(ldl);
+  double cost = 1.5 * ag_ldl_cost(ldl);
   ag_ldl_free(ldl);
   free(row), free(col), free(marks);
   return cost;

@@ -406,6 +406,17 @@ static void find_core(core *k, ag_id *motion, const ag_id *process) {
   k->image_core = ag_heap_alloc(1);
 }
 
+/* The rows of the constraints that were dropped, in the inputs of z. */
+static int dropped_rows(core *k, ag_id *out) {
+  derive *d = k->d;
+  int n = 0;
+  for (int r = 0; r < d->sys->n.row; r++)
+    if (!d->sys->rows[r].kept) out[n++] = d->row_x[r];
+  ag_in_u(d, n, out);
+  rewrite(k, n, out);
+  return n;
+}
+
 /* The right-hand side. outs: velocities, stored rates, rates; all: the same including drivers, where there are
  * any; process: rates of the processes. */
 static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id *process, ag_id *forces) {
@@ -419,7 +430,9 @@ static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id 
   sys->dz = rows;
   sys->velocity = AG_NEWN(sys->arena, ag_id, nc + 1);
   memcpy(sys->velocity, outs, sizeof *outs * (size_t)nc);
-  ag_switches_find(d, rows, sys->velocity, forces);
+  ag_id *dropped = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
+  int n_dropped = dropped_rows(k, dropped);
+  ag_switches_find(d, rows, sys->velocity, forces, n_dropped, dropped);
   ag_role_make(sys, AG_ROLE_XI, nc, sys->velocity); /* on the branch of the motion: a row may end where it switches */
   ag_id *cheap = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
   memcpy(cheap, rows, sizeof *rows * (size_t)sys->n.z);

@@ -177,9 +177,12 @@ static void watch_minor(elim *e, const group *grp, ag_id dependent, double least
 }
 
 /* S y = b: two unknowns by Cramer's rule, written out, since the determinant is often simple (1 for a heading); else a
- * solve. */
-static ag_id small_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
+ * solve, or formulas where they are for reading. */
+static ag_id small_solve(derive *d, int k, const ag_id *S, const ag_id *b) {
+  ag_graph *g = d->g;
   if (k != 2) {
+    ag_id formulas = d->options->symbolic ? ag_kernel_solve(g, k, S, b) : 0;
+    if (formulas) return formulas;
     ag_id A = ag_stack(g, k, k, S), right = ag_stack(g, k, 1, b);
     return ag_solve(g, A, right, AG_SOLVE_GENERAL);
   }
@@ -214,7 +217,7 @@ static void solve_group(elim *e, const group *grp, const int *pick, double least
   }
   for (int r = 0; r < k; r++) rest[r] = e->rows[grp->row[r]];
   ag_substitute(g, k, y, zeros, k, rest);
-  ag_id dependent = ag_stack(g, k, k, S), solution = ag_neg(g, small_solve(g, k, S, rest));
+  ag_id dependent = ag_stack(g, k, k, S), solution = ag_neg(g, small_solve(e->d, k, S, rest));
   watch_minor(e, grp, dependent, least);
   for (int j = 0; j < k; j++) replace(e, y[j], ag_entry(g, solution, j, 0));
 }

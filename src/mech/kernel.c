@@ -90,3 +90,21 @@ ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0) {
   } while (next_pick(k, n, pick));
   return best;
 }
+
+/* Cramer's rule, worth it where the determinant is simple (2 b for the two wheels of a cart). */
+ag_id ag_kernel_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
+  int pick[MAX_ROWS] = {0, 1, 2, 3}, given = 0, size = 0;
+  ag_id y[MAX_ROWS];
+  if (k > MAX_ROWS) return 0;
+  choice c = {g, k, k, ag_stack(g, k, k, S), pick};
+  ag_id right = ag_stack(g, k, 1, b), det = minor(&c, -1, 0);
+  if (ag_is_zero(g, det)) return 0;
+  for (int i = 0; i < k * k; i++) given += ag_normal_size(g, S[i]);
+  for (int i = 0; i < k; i++) given += ag_normal_size(g, b[i]);
+  for (int j = 0; j < k; j++) {
+    y[j] = ag_div(g, minor(&c, j, right), det);
+    ag_normal_form(g, 0, NULL, NULL, 1, &y[j]);
+    size += ag_normal_size(g, y[j]);
+  }
+  return size <= 2 * given ? ag_stack(g, k, 1, y) : 0;
+}

@@ -69,6 +69,26 @@ static void check_sleigh(scene *x) {
   AG_CHECK(K == ag_stack(g, 3, 2, hand));
 }
 
+/* Two wheels at distance b from the middle, heading th: speed and rate of turning by the mean and the difference of
+ * what the wheels roll, none of it divided by a determinant with sines. And S y = b for random formulas. */
+static void check_solve(scene *x) {
+  ag_graph *g = x->d.g;
+  ag_id c = x->words[2], s = x->words[3], zero = ag_num(g, 0), two = ag_num(g, 2), less = ag_neg(g, two);
+  ag_id S[9] = {ag_neg(g, s), c, zero, c, s, two, c, s, less}, b[3] = {zero, x->r, x->words[1]};
+  ag_id y = ag_kernel_solve(g, 3, S, b);
+  AG_CHECK(y && ag_normal_size(g, ag_entry(g, y, 2, 0)) <= 6);                       /* (r - 1)/4 */
+  AG_CHECK(!ag_kernel_solve(g, 3, (ag_id[]){c, s, zero, c, s, two, c, s, less}, b)); /* singular */
+  for (int k = 3; k <= 4; k++)
+    for (int trial = 0; trial < 6; trial++) {
+      ag_id A = rows(x, k, k), e[16], right[4];
+      for (int i = 0; i < k * k; i++) e[i] = ag_entry(g, A, i / k, i % k);
+      for (int i = 0; i < k; i++) right[i] = entry(x);
+      if (!(y = ag_kernel_solve(g, k, e, right))) continue;
+      ag_id minus = ag_neg(g, ag_stack(g, k, 1, right));
+      for (int p = 0; p < PLACES; p++) AG_CHECK(off(x, A, y, minus, (double[]){0.3 + p, 0.7 + 0.2 * p}) < 1e-13);
+    }
+}
+
 int main(void) {
   ag_model *m = ag_model_create("formulas");
   ag_graph *g = m->graph;
@@ -84,6 +104,7 @@ int main(void) {
                     ag_mul(g, x.r, ag_apply1(g, AG_OP_SIN, x.th))};
   memcpy(x.words, words, sizeof words);
   check_sleigh(&x);
+  check_solve(&x);
   for (int k = 1; k <= 4; k++)
     for (int n = k + 1; n <= k + 2; n++)
       for (int trial = 0; trial < 6; trial++) check(&x, k, n);

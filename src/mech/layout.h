@@ -9,12 +9,14 @@ typedef struct ag_system ag_system;
 
 /* Numbers of a system. */
 typedef struct ag_dims {
-  int q, xi, x;          /* the exchange state x = [q | xi]: stored coordinates and processes; quasi-velocities; all */
-  int process;           /* how many of q are processes: its last numbers */
-  int z, core, tangent;  /* the reduced state; its core, which comes first; its tangent (3 per rotation) */
-  int u, u_at;           /* independent velocities, and their offset in z */
-  int c, switches;       /* data of a run: bases, then one branch per switch; how many of these */
-  int pulses;            /* terms of the equations that may be short in time */
+  int q, xi, x;         /* the exchange state x = [q | xi]: stored coordinates and processes; quasi-velocities; all */
+  int process;          /* how many of q are processes: its last numbers */
+  int z, core, tangent; /* the reduced state; its core, which comes first; its tangent (3 per rotation) */
+  int u, u_at;          /* independent velocities, and their offset in z */
+  int c, switches;      /* data of a run: bases, then one branch per switch; how many of these */
+  int pulses;           /* terms of the equations that may be short in time */
+  int full_switches;    /* the same two of the multiplier form, once ag_system_branched() was called */
+  int full_pulses;
   int param, observe;    /* all parameters, all observables */
   int channel, w;        /* Wiener processes; the segment of a step: its size, their increments, their Levy areas */
   int row, lambda, rank; /* rows of constraints; those kept, each with a multiplier; how many are independent */

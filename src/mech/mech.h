@@ -151,6 +151,9 @@ bool ag_system_corrects(const ag_system *sys);
 /* The roles MINOR and FRAGILE, in this order, on the reduced state; NULL if there is neither. bounds: what the minors
  * must stay above. */
 ag_tape *ag_system_guard(ag_system *sys);
+/* Makes the roles of the multiplier form on a branch: for runs whose constraints may begin or cease to act on the way.
+ * dims.full_switches and dims.full_pulses are set. */
+void ag_system_branched(ag_system *sys);
 const double *ag_system_minor_bounds(const ag_system *sys, int *n);
 /* The accelerations xi' of the eliminated equations as a tape on [q | u] with c, to compare with the saddle form. */
 ag_tape *ag_system_accel(ag_system *sys);

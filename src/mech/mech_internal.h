@@ -90,12 +90,16 @@ struct ag_system {
   ag_id levels;               /* the input behind c that AG_ROLE_PULSES compares with; 0: there are no such terms */
   ag_id *branches;            /* the inputs that hold the choices, at the end of c */
   struct ag_choices *choices; /* of the equations; NULL: there are none */
+  /* Of the multiplier form (branched.c): what c holds there, the branches and behind them xi' or the levels. */
+  bool branched;
+  ag_id *full_branches, full_accel, full_levels;
 
   /* Tapes by role (role.def), and after the last role one per section of the model; NULL where there is none. */
   int n_tape;
   ag_tape **tapes;
   bool *reads_lambda; /* per tape */
   ag_id **made;       /* per tape: the expressions it was made from */
+  int *n_made;        /* how many; fewer than its results where some are vectors */
   int **tables;       /* per tape: of a sparse Jacobian, where its entries are; else NULL */
   ag_span outputs[AG_OUTPUT_COUNT];
 
@@ -298,6 +302,8 @@ ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id S, ag_id s, ag_id *u);
 /* kernel.c: a basis of ker S (k x n) as formulas in q and t, n x (n - k), good where a minor of S is not 0; and *y0, a
  * solution of S y + s = 0. 0: S is too large. */
 ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0);
+/* S y = b (k x k, row-major) as formulas, for reading; 0 where they would be long or S is singular. */
+ag_id ag_kernel_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b);
 
 /* eliminate.c */
 ag_status ag_eliminate(derive *d);
@@ -376,6 +382,8 @@ bool ag_sparse_positive(const ag_system *sys, const double *entries, int *worst)
 
 /* cancel.c: momentum and force without the coordinates that drop out of them */
 void ag_cancel_coordinates(derive *d);
+/* second.c: the mass matrix of momentum and force, in the way that takes fewer operations */
+ag_id ag_second_mass(derive *d);
 
 /* core.c: what is integrated; tapes of the reduced state. rates: u' (0 without u); stored_rates: per coordinate. */
 void ag_core(derive *d, ag_id rates, const ag_id *stored_rates);
@@ -385,8 +393,11 @@ int ag_unit_row(ag_graph *g, ag_id c); /* i when c is row i of the identity: the
 void ag_rotate_vectors(const ag_system *sys, int n, ag_id *outs);
 ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs); /* sums of products are factored */
 
-/* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. */
+/* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. collect: those of any expressions (the
+ * caller frees them), and how many. levelled: each minus its two levels, 2 n expressions. */
 void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows);
+int ag_pulses_collect(ag_system *sys, int n_row, const ag_id *rows, int n_state, const ag_id *state, ag_id **terms);
+ag_id *ag_pulses_levelled(ag_graph *g, int n, const ag_id *terms, ag_id *levels);
 
 /* choice.c: choices in expressions. The caller sets graph, arena and inputs (owned). */
 typedef struct ag_choices {
@@ -412,7 +423,11 @@ bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in,
 /* A model whose events cut the steps (contacts with corners) says itself where its geometry bends: choices that read
  * coordinates alone are left to them, unless they occur in a force. */
 bool ag_has_cuts(const ag_model *m);
-void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces);
+/* dropped: further expressions, rows of the constraints that do not act: a motion ends its steps where they switch. */
+void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces, int n_dropped,
+                      const ag_id *dropped);
+/* branched.c: a tape on the full state that reads branches. */
+ag_tape *ag_branched_tape(ag_system *sys, int n_out, const ag_id *outs);
 /* Other expressions in (q, u, t) and images: in the inputs of z, those choices read from branches. */
 void ag_switches_apply(ag_system *sys, int n, ag_id *outs);
 /* S^T lambda per coordinate, in (q, u, t). Not with AG_ELIM_SADDLE. */

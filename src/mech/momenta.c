@@ -383,11 +383,23 @@ static void add_where(momenta *m) {
   for (int i = 0; i < m->n_turn; i++) ag_sheet_add(s, m->turns[i].as, ag_sheet_plain(s, m->turns[i].x));
 }
 
+/* x without numbers that multiply all of it. */
+static ag_id without_number(const ag_graph *g, ag_id x) {
+  double number;
+  for (;;) {
+    ag_op op = ag_node_op(g, x);
+    if (op == AG_OP_NEG) x = ag_node_arg(g, x, 0);
+    else if (op == AG_OP_MUL && ag_is_num(g, ag_node_arg(g, x, 0), &number)) x = ag_node_arg(g, x, 1);
+    else if (op == AG_OP_MUL && ag_is_num(g, ag_node_arg(g, x, 1), &number)) x = ag_node_arg(g, x, 0);
+    else return x;
+  }
+}
+
 /* x = 0; components that are written one by one have lines of their own. */
 static void add_row(ag_sheet *s, ag_id x) {
   int n = ag_node_op(s->g, x) == AG_OP_STACK ? ag_node_rows(s->g, x) : 1;
   for (int k = 0; k < n; k++) {
-    ag_id row = n > 1 ? ag_node_arg(s->g, x, k) : x;
+    ag_id row = without_number(s->g, n > 1 ? ag_node_arg(s->g, x, k) : x);
     ag_sheet_add(s, row, ag_zero(s->g, ag_node_rows(s->g, row), 1));
   }
 }

@@ -76,15 +76,15 @@ ag_id ag_stored_rate(derive *d, int i, ag_id xi) {
   return ag_stack(d->g, 4, 1, r);
 }
 
-/* The mass matrix, the derivative of p in u: sparse where it is large. */
-static void make_mass(derive *d, ag_id p) {
+/* The mass matrix, the derivative of the momentum in u: sparse where it is large. */
+static void make_mass(derive *d) {
   ag_system *sys = d->sys;
   if (sys->n.u <= AG_SADDLE_MAX) {
-    sys->mass = ag_jacobian(d->g, p, sys->n_u_input, sys->u_inputs);
+    sys->mass = ag_second_mass(d);
     return;
   }
   ag_sparse J;
-  ag_jacobian_sparse(d->g, p, sys->n_u_input, sys->u_inputs, &J);
+  ag_jacobian_sparse(d->g, sys->momentum, sys->n_u_input, sys->u_inputs, &J);
   ag_lower_triangle(sys, &J, &sys->M_at);
   ag_sparse_done(&J);
 }
@@ -141,7 +141,7 @@ static void eliminated(derive *d, const ag_id *gradient) {
     ag_reverse(g, nc, d->velocity, p, n_in, sys->u_inputs, part);
     sys->momentum = ag_concat(g, n_in, part);
     ag_cancel_coordinates(d);
-    make_mass(d, sys->momentum);
+    make_mass(d);
     ag_id force = sys->force;
     ag_join_crosses(g, false, 1, &force);
     rates = ag_solve_mass(d, force);

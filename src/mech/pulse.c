@@ -96,23 +96,24 @@ static int poly_of(const hunt *k, ag_id x) {
 }
 
 /* Rotations and unit vectors are bounded, so they have no narrow features. */
-static void leave_out_bounded(hunt *k, const derive *d) {
-  const ag_system *sys = d->sys;
-  for (int i = 0; i < sys->n_image; i++) k->at[sys->images[i].input].poly = OTHER;
-  for (int i = 0; i < d->nc; i++) {
-    if (d->m->coords[i].space != AG_SPACE_SO3 && d->m->coords[i].space != AG_SPACE_S2) continue;
-    if (d->q[i] <= k->top) k->at[d->q[i]].poly = OTHER;
+static void leave_out_bounded(hunt *k, const ag_system *sys) {
+  const ag_model *m = sys->model;
+  for (int i = 0; i < sys->n_image; i++)
+    if (sys->images[i].input <= k->top) k->at[sys->images[i].input].poly = OTHER;
+  for (int i = 0; i < m->n_coords; i++) {
+    if (m->coords[i].space != AG_SPACE_SO3 && m->coords[i].space != AG_SPACE_S2) continue;
+    if (m->coords[i].q <= k->top) k->at[m->coords[i].q].poly = OTHER;
     for (int c = 0; sys->q_leaf[i] && c < sys->coords[i].n; c++)
       if (sys->q_leaf[i][c] <= k->top) k->at[sys->q_leaf[i][c]].poly = OTHER;
   }
 }
 
-static void trace_all(hunt *k, const derive *d, ag_id top, ag_id t, int n_state, const ag_id *state) {
+static void trace_all(hunt *k, const ag_system *sys, ag_id top, ag_id t, int n_state, const ag_id *state) {
   for (int i = 0; i < n_state; i++) {
     k->at[state[i]].state = state[i] != t;
     k->at[state[i]].power = k->at[state[i]].poly = state[i] != t;
   }
-  leave_out_bounded(k, d);
+  leave_out_bounded(k, sys);
   k->at[t].t = true, k->at[t].degree = 1;
   for (ag_id x = 1; x <= top; x++) {
     for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
@@ -191,34 +192,49 @@ static void collect(hunt *k, ag_id x) {
   if (a->state && steep && ag_is_scalar(k->g, x)) add(k, x);
 }
 
-void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows) {
-  ag_system *sys = d->sys;
-  ag_id top = d->m->t;
-  for (int i = 0; i < sys->n.z; i++) top = rows[i] > top ? rows[i] : top;
-  for (int i = 0; i < n_state; i++) top = state[i] > top ? state[i] : top;
-  for (int i = 0; i < sys->n_basis; i++) {
-    top = sys->bases[i].N > top ? sys->bases[i].N : top;
-    top = sys->bases[i].W > top ? sys->bases[i].W : top;
-  }
-  hunt k = {.g = d->g, .top = top, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
-  for (int i = 0; i < sys->n.z; i++) k.at[rows[i]].seen = true;
+static ag_id newest(int n, const ag_id *x, ag_id than) {
+  for (int i = 0; i < n; i++) than = x[i] > than ? x[i] : than;
+  return than;
+}
+
+int ag_pulses_collect(ag_system *sys, int n_row, const ag_id *rows, int n_state, const ag_id *state, ag_id **terms) {
+  ag_graph *g = sys->model->graph;
+  ag_id t = sys->model->t, top = newest(n_state, state, newest(n_row, rows, t));
+  for (int i = 0; i < sys->n_basis; i++) top = newest(2, (ag_id[]){sys->bases[i].N, sys->bases[i].W}, top);
+  hunt k = {.g = g, .top = top, .at = ag_heap_alloc(sizeof *k.at * ((size_t)top + 1))};
+  for (int i = 0; i < n_row; i++) k.at[rows[i]].seen = true;
   for (ag_id x = top; x > 0; x--)
-    for (int i = 0; k.at[x].seen && i < ag_node_n_arg(d->g, x); i++) k.at[ag_node_arg(d->g, x, i)].seen = true;
+    for (int i = 0; k.at[x].seen && i < ag_node_n_arg(g, x); i++) k.at[ag_node_arg(g, x, i)].seen = true;
   for (int i = 0; i < sys->n_basis; i++) {
     k.at[sys->bases[i].N].basis = sys->bases[i].N != 0;
     if (sys->bases[i].W) k.at[sys->bases[i].W].basis = true;
   }
-  trace_all(&k, d, top, d->m->t, n_state, state);
-  for (int i = 0; i < sys->n.z; i++)
+  trace_all(&k, sys, top, t, n_state, state);
+  for (int i = 0; i < n_row; i++)
     if (k.at[rows[i]].t && !k.at[rows[i]].state && k.at[rows[i]].degree > TAME) add(&k, rows[i]);
   for (ag_id x = 1; x <= top; x++) collect(&k, x);
   free(k.at);
-  if (!k.n) return;
-  sys->n.pulses = k.n;
-  sys->levels = ag_input(d->g, "levels", 2 * k.n, 1, AG_LEAF_REAL);
-  ag_id *outs = ag_heap_alloc(sizeof *outs * 2 * (size_t)k.n);
-  for (int i = 0; i < 2 * k.n; i++) outs[i] = ag_sub(d->g, k.terms[i / 2], ag_entry(d->g, sys->levels, i, 0));
-  ag_role_make(sys, AG_ROLE_PULSES, 2 * k.n, outs);
+  *terms = k.terms;
+  return k.n;
+}
+
+ag_id *ag_pulses_levelled(ag_graph *g, int n, const ag_id *terms, ag_id *levels) {
+  ag_id *outs = ag_heap_alloc(sizeof *outs * 2 * (size_t)n);
+  *levels = ag_input(g, "levels", 2 * n, 1, AG_LEAF_REAL);
+  for (int i = 0; i < 2 * n; i++) {
+    ag_id level = ag_entry(g, *levels, i, 0);
+    outs[i] = ag_sub(g, terms[i / 2], level);
+  }
+  return outs;
+}
+
+void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows) {
+  ag_system *sys = d->sys;
+  ag_id *terms = NULL;
+  sys->n.pulses = ag_pulses_collect(sys, sys->n.z, rows, n_state, state, &terms);
+  if (!sys->n.pulses) return;
+  ag_id *outs = ag_pulses_levelled(d->g, sys->n.pulses, terms, &sys->levels);
+  ag_role_make(sys, AG_ROLE_PULSES, 2 * sys->n.pulses, outs);
   free(outs);
-  free(k.terms);
+  free(terms);
 }

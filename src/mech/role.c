@@ -5,7 +5,7 @@
 #include "mech/mech_internal.h"
 
 /* What a tape reads. */
-typedef enum state_kind { REDUCED, MOTION, FULL, LAMBDA } state_kind;
+typedef enum state_kind { REDUCED, MOTION, FULL, LAMBDA, BRANCHED } state_kind;
 
 typedef struct role_row {
   const char *name;
@@ -55,6 +55,7 @@ void ag_roles_init(ag_system *sys) {
   sys->tapes = AG_NEWN(sys->arena, ag_tape *, sys->n_tape);
   sys->reads_lambda = AG_NEWN(sys->arena, bool, sys->n_tape);
   sys->made = AG_NEWN(sys->arena, ag_id *, sys->n_tape);
+  sys->n_made = AG_NEWN(sys->arena, int, sys->n_tape);
   sys->tables = AG_NEWN(sys->arena, int *, sys->n_tape);
 }
 
@@ -81,10 +82,12 @@ void ag_role_make(ag_system *sys, int tape, int n, const ag_id *outs) {
   case MOTION: sys->tapes[tape] = ag_motion_tape(sys, n, outs); break;
   case FULL: sys->tapes[tape] = ag_full_tape(sys, n, outs); break;
   case LAMBDA: sys->tapes[tape] = ag_system_tape(sys, n, outs, &sys->reads_lambda[tape]); break;
+  case BRANCHED: sys->tapes[tape] = ag_branched_tape(sys, n, outs); break;
   }
   place_outputs(sys, role, sys->tapes[tape]->n_out);
   sys->made[tape] = AG_NEWN(sys->arena, ag_id, n);
   memcpy(sys->made[tape], outs, sizeof *outs * (size_t)n);
+  sys->n_made[tape] = n;
 }
 
 const ag_tape *ag_system_role(const ag_system *sys, int tape) { return sys->tapes[tape]; }

@@ -42,8 +42,7 @@ bool ag_role_lambda(const ag_system *sys, int tape); /* does it read the multipl
 const char *ag_role_name(ag_role role);
 const char *ag_role_what(ag_role role); /* what it computes, in a few words */
 
-/* The tape of a role whose results are scalars and that reads choices from c, with every choice made where it is.
- * Owned by the caller. */
+/* The tape of a role that reads choices from c, with every choice made where it is. Owned by the caller. */
 ag_tape *ag_system_pointwise(ag_system *sys, int role);
 /* Makes the role JACOBIAN unless it exists: dims.tangent x dims.tangent, row-major, in the order of z, with the tangent
  * delta R = R hat(eta) in place of a quaternion. Extends the graph. */

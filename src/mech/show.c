@@ -30,11 +30,17 @@ static ag_id *accelerations(ag_sheet *s) {
   return a;
 }
 
-/* Is a vector with long components written out somewhere in x? */
+/* Is a vector with long components written out somewhere in x, not inside a matrix? Every node is looked at once. */
 static bool long_stack(const ag_graph *g, ag_id x) {
-  for (int k = 0, n = ag_node_n_arg(g, x); k < n; k++)
-    if (ag_node_cols(g, x) == 1 && long_stack(g, ag_node_arg(g, x, k))) return true;
-  return ag_node_op(g, x) == AG_OP_STACK && ag_node_cols(g, x) == 1 && ag_normal_size(g, x) > 20;
+  bool *seen = ag_heap_alloc((size_t)x + 1), found = false;
+  seen[x] = true;
+  for (ag_id y = x; y > 0 && !found; y--) {
+    if (!seen[y] || ag_node_cols(g, y) != 1) continue;
+    found = ag_node_op(g, y) == AG_OP_STACK && ag_normal_size(g, y) > 20;
+    for (int k = 0, n = ag_node_n_arg(g, y); k < n; k++) seen[ag_node_arg(g, y, k)] = true;
+  }
+  free(seen);
+  return found;
 }
 
 /* Velocities that are not independent. */

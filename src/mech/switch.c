@@ -81,11 +81,14 @@ void ag_switches_apply(ag_system *sys, int n, ag_id *outs) {
   free(f.from), free(f.to);
 }
 
-void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces) {
+void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces, int n_dropped,
+                      const ag_id *dropped) {
   ag_system *sys = d->sys;
+  const ag_id *only = ag_has_cuts(d->m) ? forces : NULL;
   ag_choices f = {.g = d->g, .arena = sys->arena};
   collect_inputs(&f, d);
-  ag_choices_find(&f, sys->n.z, rows, d->nc, ag_has_cuts(d->m) ? forces : NULL, sys->n_u_input + 1);
+  ag_choices_find(&f, sys->n.z, rows, d->nc, only, sys->n_u_input + 1);
+  ag_choices_find(&f, n_dropped, dropped, d->nc, only, sys->n_u_input + 1);
   if (f.n) {
     sys->pointwise = AG_NEWN(sys->arena, ag_id, sys->n.z);
     memcpy(sys->pointwise, rows, sizeof *rows * (size_t)sys->n.z);
@@ -105,7 +108,7 @@ void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forc
 }
 
 ag_tape *ag_system_pointwise(ag_system *sys, int role) {
-  int n = sys->tapes[role]->n_out;
+  int n = sys->n_made[role];
   ag_graph *g = sys->model->graph;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n + 1));
   memcpy(outs, sys->made[role], sizeof *outs * (size_t)n);

@@ -41,8 +41,30 @@ static void check_none(void) {
   point_free(&p);
 }
 
+/* All velocities with the choices made where they are, one of them a vector: y' = x_1' abs(x_2). */
+static void check_vectors(void) {
+  ag_model *m = ag_model_create("vectors");
+  ag_graph *g = m->graph;
+  ag_ctx ctx = {0};
+  ag_system *sys = NULL;
+  int x = ag_model_add_coord(m, "x", NULL, NULL, NULL, 0, AG_SPACE_R, 3, (ag_pos){0});
+  int y = ag_model_add_coord(m, "y", NULL, NULL, NULL, 0, AG_SPACE_R, 1, (ag_pos){0});
+  ag_id v = m->coords[x].xi, w = m->coords[y].xi, v2 = ag_dot(g, v, v), w2 = ag_mul(g, w, w), half = ag_num(g, 0.5);
+  m->lagrangian = ag_mul(g, half, ag_add(g, v2, w2));
+  ag_id first = ag_entry(g, v, 0, 0), size = ag_apply1(g, AG_OP_ABS, ag_entry(g, m->coords[x].q, 1, 0));
+  AG_MODEL_PUSH(m, constraints, ((ag_item){.x = ag_sub(g, w, ag_mul(g, size, first))}));
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK && sys->n.switches == 1);
+  ag_tape *tape = ag_system_pointwise(sys, AG_ROLE_XI);
+  AG_CHECK(tape->n_out == 4 && sys->tapes[AG_ROLE_XI]->n_out == 4);
+  ag_tape_free(tape);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 int main(void) {
   check_roles();
+  check_vectors();
   check_none();
   return ag_check_report();
 }

@@ -45,6 +45,7 @@ void ag_work_free(ag_work *w) {
   free(w->combined);
   free(w->rows_all);
   free(w->held);
+  free(w->near);
   free(w->W);
   free(w->WS);
   free(w);
@@ -67,8 +68,23 @@ void ag_work_full(ag_work *w, double t, const double *z, const double *c, double
 
 /* ---- multiplier closure ---- */
 
+void ag_work_branch(ag_work *w, const double *c) { w->branch = w->sys->n.full_switches ? c : NULL; }
+
+void ag_machine_on(ag_work *w, int role, double t, const double *x) {
+  int on = role == AG_ROLE_SADDLE    ? AG_ROLE_SADDLE_ON
+           : role == AG_ROLE_RESERVE ? AG_ROLE_RESERVE_ON
+           : role == AG_ROLE_PROCESS ? AG_ROLE_PROCESS_ON
+                                     : AG_ROLE_BALANCE_ON;
+  if (!w->branch) {
+    (void)ag_machine_run(w, role, t, x, NULL, NULL);
+    return;
+  }
+  if (!w->machines[role].tape) ag_machine_make(w, role);
+  (void)ag_machine_run(w, on, t, x, w->branch, w->machines[role].out);
+}
+
 ag_saddle ag_saddle_at(ag_work *w, double t, const double *x) {
-  (void)ag_machine_run(w, AG_ROLE_SADDLE, t, x, NULL, NULL);
+  ag_machine_on(w, AG_ROLE_SADDLE, t, x);
   return (ag_saddle){ag_result(w, AG_OUT_SADDLE_M), ag_result(w, AG_OUT_SADDLE_S), ag_result(w, AG_OUT_SADDLE_ELL),
                      ag_result(w, AG_OUT_SADDLE_KAPPA), ag_result(w, AG_OUT_SADDLE_RESIDUAL)};
 }
@@ -92,10 +108,10 @@ static int free_accel(ag_work *w, double t, const double *x, double *xidot) {
 }
 
 void ag_work_hold(ag_work *w, const double *force) {
-  size_t n = (size_t)w->sys->outputs[AG_OUT_REACTION_FORCE].n;
+  size_t n = (size_t)(w->branch ? w->sys->n.lambda : w->sys->outputs[AG_OUT_REACTION_FORCE].n);
   w->holds = force != NULL;
   if (!force) return;
-  if (!w->held) w->held = ag_heap_alloc(sizeof *force * (n + 1));
+  if (!w->held) w->held = ag_heap_alloc(sizeof *force * (size_t)(w->sys->n.xi + w->sys->n.lambda + 1));
   memcpy(w->held, force, sizeof *force * n);
 }
 
@@ -103,7 +119,7 @@ void ag_work_hold(ag_work *w, const double *force) {
 static int held_lambda(ag_work *w, double t, const double *x) {
   const ag_system *sys = w->sys;
   int n = sys->n.xi, k = sys->n.lambda;
-  if (sys->elimination == AG_ELIM_SADDLE) {
+  if (sys->elimination == AG_ELIM_SADDLE || w->branch) {
     memcpy(w->b + n, w->held, sizeof(double) * (size_t)k);
     return AG_FINE;
   }
@@ -140,7 +156,20 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
   return AG_FINE;
 }
 
+/* The state with its velocities on the rows. A row f (y' - z') = 0 whose factor fades away would otherwise keep f (y' -
+ * z') where it is, which is rounding error: y' - z' would grow like 1/f. */
+static const double *onto_rows(ag_work *w, double t, const double *x) {
+  int n = w->sys->n.x, n_xi = w->sys->n.xi;
+  if (!w->near) w->near = ag_heap_alloc(sizeof *x * (size_t)(n + n_xi + 1));
+  double *near = w->near, *change = near + n;
+  memcpy(near, x, sizeof *x * (size_t)n);
+  if (!ag_all_velocity(w, t, near, change)) return x;
+  for (int i = 0; i < n_xi; i++) near[w->sys->n.q + i] += change[i];
+  return near;
+}
+
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx) {
+  if (w->all) x = onto_rows(w, t, x);
   int trouble = ag_work_accel(w, t, x, dx + w->sys->n.q, NULL);
   (void)ag_machine_run(w, AG_ROLE_KINEMATICS, t, w->sys->n_driven ? w->x : x, NULL, dx);
   if (w->sys->n.process) ag_work_processes(w, t, x, 1, w->sys->n_driven ? ag_result(w, AG_OUT_DRIVER_RATES) : NULL, dx);
@@ -184,7 +213,7 @@ double ag_work_energy(ag_work *w, double t, const double *x, double *size) {
 double ag_work_energy_rate(ag_work *w, double t, const double *x) {
   int k = w->sys->energy_law == AG_ENERGY_DRIVEN ? w->sys->n.lambda : 0;
   if (k && ag_work_accel(w, t, x, NULL, NULL)) return NAN;
-  (void)ag_machine_run(w, AG_ROLE_BALANCE, t, x, NULL, NULL);
+  ag_machine_on(w, AG_ROLE_BALANCE, t, x);
   const double *s = ag_result(w, AG_OUT_BALANCE_S);
   double rate = -*ag_result(w, AG_OUT_BALANCE_L_T) + *ag_result(w, AG_OUT_BALANCE_POWER);
   for (int r = 0; r < k; r++) rate -= s[r] * w->b[w->sys->n.xi + r];
@@ -262,21 +291,29 @@ static int new_basis(ag_work *w, const ag_basis *basis, const double *S, double 
   return rank == k ? AG_FINE : AG_TROUBLE_RANK;
 }
 
-/* Choices may depend on others, which come first. */
-void ag_work_branches(ag_work *w, double t, const double *z, double *c) {
-  const ag_system *sys = w->sys;
-  double *branch = c + sys->n.c - sys->n.switches;
-  for (int i = 0; i < sys->n.switches; i++) branch[i] = 0;
-  for (bool changed = sys->n.switches > 0; changed;) {
+/* Choices may depend on others, which come first. c: what the n functions of the role read, branch: at its end. */
+static void find_branches(ag_work *w, ag_output s_of, double t, const double *z, int n, const double *c,
+                          double *branch) {
+  for (int i = 0; i < n; i++) branch[i] = 0;
+  for (bool changed = n > 0; changed;) {
     changed = false;
-    (void)ag_machine_run(w, AG_ROLE_SWITCHES, t, z, c, NULL);
-    const double *s = ag_result(w, AG_OUT_SWITCHES_S);
-    for (int i = 0; i < sys->n.switches && !changed; i++) {
+    (void)ag_machine_run(w, ag_output_role(s_of), t, z, c, NULL);
+    const double *s = ag_result(w, s_of);
+    for (int i = 0; i < n && !changed; i++) {
       double sign = (s[i] > 0) - (s[i] < 0);
       changed = branch[i] != sign;
       branch[i] = sign;
     }
   }
+}
+
+void ag_work_branches(ag_work *w, double t, const double *z, double *c) {
+  int n = w->sys->n.switches;
+  find_branches(w, AG_OUT_SWITCHES_S, t, z, n, c, c + w->sys->n.c - n);
+}
+
+void ag_work_full_branches(ag_work *w, double t, const double *x, double *c) {
+  find_branches(w, AG_OUT_FULL_SWITCHES_S, t, x, w->sys->n.full_switches, c, c);
 }
 
 int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) {

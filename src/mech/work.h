@@ -65,6 +65,13 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z);
 void ag_work_full(ag_work *w, double t, const double *z, const double *c, double *x);
 /* The choices of the equations as the switching functions have them at z (0: undecided), into the end of c. */
 void ag_work_branches(ag_work *w, double t, const double *z, double *c);
+/* The same of the multiplier form, dims.full_switches numbers at the start of c. */
+void ag_work_full_branches(ag_work *w, double t, const double *x, double *c);
+/* From now on the multiplier form is evaluated on this branch (which is kept by the caller), its rows and their state
+ * too; NULL: every choice is made at the state. Forces that are held are then the multipliers. */
+void ag_work_branch(ag_work *w, const double *c);
+/* Where all rows take part: from now on the equations have no solution where fewer than this many are independent. */
+void ag_work_due(ag_work *w, int rows);
 /* How much of the basis is left: 1 where it was chosen, 0 when it has turned by a right angle; 1 without a basis. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 /* How fast the constraints turn, in radians per unit of time; a step must stay well below a right angle. */

@@ -65,7 +65,7 @@ static all_rows rows_at(ag_work *w, double t, const double *x) {
   a.scale = a.v + m * a.width;
   a.row = (int *)(w->rows_all + size);
   ag_saddle p = ag_saddle_at(w, t, x);
-  if (sys->tapes[AG_ROLE_RESERVE]) (void)ag_machine_run(w, AG_ROLE_RESERVE, t, x, NULL, NULL);
+  if (sys->tapes[AG_ROLE_RESERVE]) ag_machine_on(w, AG_ROLE_RESERVE, t, x);
   for (int r = 0; r < m; r++) {
     int l = sys->rows[r].lambda;
     if (l >= 0) add_row(w, &a, r, p.S + l * n, p.residual[l], p.kappa[l], x + sys->n.q);
@@ -85,7 +85,7 @@ double ag_velocity_residual(ag_work *w, double t, const double *x) {
   double worst = 0;
   for (int r = 0; r < sys->n.lambda; r++) worst = fmax(worst, fabs(p.residual[r]));
   if (!sys->tapes[AG_ROLE_RESERVE]) return worst;
-  (void)ag_machine_run(w, AG_ROLE_RESERVE, t, x, NULL, NULL);
+  ag_machine_on(w, AG_ROLE_RESERVE, t, x);
   for (int r = 0; r < sys->n.row - sys->n.lambda; r++)
     worst = fmax(worst, fabs(ag_result(w, AG_OUT_RESERVE_RESIDUAL)[r]));
   return worst;
@@ -242,6 +242,8 @@ bool ag_work_take_rows(ag_work *w, int row) {
   return true;
 }
 
+void ag_work_due(ag_work *w, int rows) { w->due = rows; }
+
 /* ---- the multiplier form ---- */
 
 /* The orthonormal rows at a state, and how many. */
@@ -269,6 +271,7 @@ bool ag_all_accel(ag_work *w, double t, const double *x) {
   const ag_system *sys = w->sys;
   int n = sys->n.xi, r;
   all_rows a = independent_rows(w, t, x);
+  if (w->n_all < w->due) return false;
   const double *ell = ag_result(w, AG_OUT_SADDLE_ELL);
   for (int i = 0; i < n; i++) w->b[i] = -ell[i];
   if (!solve(w, &a, KAPPA)) return false;

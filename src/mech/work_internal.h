@@ -25,12 +25,14 @@ struct ag_work {
   double *y, *combined; /* scratch of the bases */
   double *newton;       /* workspace of Newton's method, n_newton numbers */
   size_t n_newton;
-  bool all;         /* the multiplier form uses all rows: work_all.c */
-  int n_all;        /* how many are independent */
-  double *rows_all; /* its scratch */
-  bool holds;       /* forces of constraint are known: */
-  double *held;     /* as AG_ROLE_REACTION gives them */
-  double *W, *WS;   /* combinations of the rows that are independent, where more rows are kept */
+  bool all;             /* the multiplier form uses all rows: work_all.c */
+  int n_all, due;       /* how many are independent, and must be on the branch; due 0: any number */
+  double *near;         /* a state on them, and the change of velocity to there; or NULL */
+  double *rows_all;     /* its scratch */
+  bool holds;           /* forces of constraint are known: */
+  double *held;         /* as AG_ROLE_REACTION gives them, or the multipliers where branch is set */
+  const double *branch; /* of the multiplier form: its choices, not made at the state; or NULL */
+  double *W, *WS;       /* combinations of the rows that are independent, where more rows are kept */
 };
 
 /* machine.c */
@@ -50,6 +52,9 @@ static inline int ag_machine_run(ag_work *w, int role, double t, const double *z
   if (k->spent > k->ask) ag_machine_ask(w, role);
   return ag_tape_eval(k->tape, seg, k->slots, out);
 }
+
+/* Runs SADDLE, RESERVE, PROCESS or BALANCE, on the branch where one is set. */
+void ag_machine_on(ag_work *w, int role, double t, const double *x); /* work.c */
 
 /* A result of the role that was run last with out NULL. */
 static inline double *ag_result(const ag_work *w, ag_output output) {

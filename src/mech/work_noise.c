@@ -47,7 +47,7 @@ static int solve(ag_work *w, double t, const double *x, double h, const double *
 void ag_work_processes(ag_work *w, double t, const double *x, double h, const double *weights, double *dx) {
   const ag_system *sys = w->sys;
   int n = sys->n.process, m = weights ? sys->outputs[AG_OUT_PROCESS_NOISE].n / n : 0;
-  (void)ag_machine_run(w, AG_ROLE_PROCESS, t, x, NULL, NULL);
+  ag_machine_on(w, AG_ROLE_PROCESS, t, x);
   const double *drift = ag_result(w, AG_OUT_PROCESS_DRIFT), *noise = ag_result(w, AG_OUT_PROCESS_NOISE);
   for (int i = 0; i < n; i++) {
     double sum = h * drift[i];

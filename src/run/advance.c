@@ -86,15 +86,18 @@ static void step_over(run *r, double h) {
   r->t += h;
 }
 
+static const double AT_END = 1e-11; /* of the time so far */
+
 /* Steps fail near the end of a branch. True: it is reached, and the motion continues beyond it; *end: whether it does.
  * Where a row of the constraints fades away at that end, it continues without the row. */
 static bool at_branch_end(run *r, double step, ag_end *end) {
-  double limit;
-  bool here = ag_switch_ahead(&r->m, r->t, step, ag_trajectory_nothing(r), &limit);
+  double limit, nothing = ag_trajectory_nothing(r);
+  if (r->m.full) nothing = fmax(nothing, AT_END * fabs(r->t - r->o->t0)); /* a row is lost before its factor is zero */
+  bool here = ag_switch_ahead(&r->m, r->t, step, nothing, &limit);
   if (!here) r->h = copysign(fmin(fabs(r->h), 0.98 * limit), r->h);
   if (!here || ag_rows_faded(r)) return here;
   step_over(r, copysign(2 * limit, step));
-  *end = ag_trajectory_switch(r);
+  *end = ag_rows_turn(r);
   r->h = step;
   return true;
 }
@@ -123,28 +126,13 @@ static bool try_smaller(run *r, double step, double next, bool good, ag_end *end
   return true;
 }
 
-/* With multipliers, a choice by time alone before the step to *target: it ends just before the switch. Where that is
- * here the motion goes on from behind it, and false is returned. */
-static bool stop_before_switch(run *r, double *target, bool *cut) {
-  ag_mover *m = &r->m;
-  double before, behind;
-  *cut = false;
-  if (!m->full || m->step || !ag_system_dims(r->sys)->switches) return true;
-  if (!r->clock) r->clock = ag_clock_create(r->sys, r->params);
-  if (!ag_clock_next(r->clock, m->work, r->t, *target - r->t, &before, &behind) || behind == r->o->t1) return true;
-  *cut = before != r->t;
-  if (*cut) *target = before;
-  else r->t = behind, (void)ag_mover_rhs(m, r->t, m->z, m->dz);
-  return *cut;
-}
-
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   double *h = &r->h;
   double limit = ag_trajectory_turn_limit(r);
-  if (o->dt > 0 && o->dt > 1.75 * limit) {
+  if (o->dt > 0 && o->dt > AG_TURN_FIXED * limit) {
     *end = AG_END_TURN;
     return false;
   }
@@ -154,10 +142,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     double target = last        ? o->t1
                     : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1)
                                 : r->t + *h;
-    bool cut;
-    if (!stop_before_switch(r, &target, &cut)) continue;
-    last = last && !cut;
-    double step = last || cut || o->dt > 0 ? target - r->t : *h, error[2] = {0, 0}, next = *h;
+    double step = last || o->dt > 0 ? target - r->t : *h, error[2] = {0, 0}, next = *h;
     note_try(r, last);
     if (step == 0 || fabs(o->dt > 0 ? step : *h) <= 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
       *end = diagnose(r);
@@ -183,8 +168,8 @@ static bool advance(run *r, double *t1, ag_end *end) {
       *t1 = target;
       r->step = step;
       r->rest_error = error[1];
-      /* a step cut short by the end, or a switch, says nothing about the size */
-      *h = (last || cut) && fabs(next) < fabs(*h) ? *h : next;
+      /* a step cut short by the end says nothing about the size */
+      *h = last && fabs(next) < fabs(*h) ? *h : next;
       return true;
     }
     if (!try_smaller(r, step, next, good, end)) return false;
@@ -218,17 +203,23 @@ static void swap(double **a, double **b) {
 }
 
 /* The core accepted the step, but the reconstructed variables need smaller ones: the whole state is integrated over the
- * same interval in smaller steps, of which only the rest is kept; the core ends exactly where its own step did. */
+ * same interval in smaller steps, of which only the rest is kept; the core ends exactly where its own step did. Far
+ * more of them than the run may have steps are not begun. */
 static ag_end small_steps(run *r, double *t1) {
   ag_mover *m = &r->m;
   int n_core = ag_system_dims(r->sys)->core;
   double end = *t1, h = r->step * ag_control_rest(m->method, r->rest_error, true);
+  double most = AG_REST_MOST * (double)(r->o->max_steps ? r->o->max_steps : 10000000);
+  enum { PATIENCE = 1000000 }; /* tries; a run that is stopped between steps continues with the same bits */
+  long n_tried = 0;
   memcpy(r->keep, m->z1, sizeof(double) * (size_t)n_core);
   ag_end reason = AG_END_TIME;
   while (r->t != end && reason == AG_END_TIME && r->cut == AG_END_TIME && !r->corner) {
     bool last = fabs(end - r->t) <= fabs(h) * 1.0000001;
     double to = last ? end : r->t + h, step = last ? end - r->t : h, error[2] = {0, 0};
     if (fabs(h) <= fabs(r->t) * 1e-15) return diagnose(r);
+    if (fabs(h) * most < fabs(end - r->t)) return AG_END_STEPS;
+    if (n_tried++ > PATIENCE && r->o->stop && *r->o->stop) return AG_END_STOPPED;
     int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
     if (trouble) error[1] = NAN;
     h = step * ag_control_rest(m->method, error[1], false);
@@ -256,7 +247,7 @@ static int arrive(run *r, double t1) {
   if (m->in_place && r->cut != AG_END_TIME) return AG_FINE;
   if (r->ahead == t1) { /* it has been done */
     memcpy(m->z, r->ahead_z, sizeof(double) * (size_t)m->n);
-    memcpy(m->c, r->ahead_c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
+    memcpy(m->c, r->ahead_c, sizeof(double) * (size_t)m->n_c);
     changed = r->ahead_changed;
   } else if (m->in_place) trouble = ag_mover_restore(m, t1, m->z, m->c, &changed);
   else trouble = ag_mover_settle(m, t1, m->z, m->c, &changed);
@@ -289,7 +280,7 @@ static int settle_ahead(run *r, double t1) {
   bool simple = m->in_place && !m->projected && !m->holds && ag_system_elimination(r->sys) != AG_ELIM_BASIS;
   if (simple || !rest_is_good(r) || r->pending == AG_END_RANK) return AG_FINE;
   memcpy(r->ahead_z, m->z1, sizeof(double) * (size_t)m->n);
-  memcpy(r->ahead_c, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
+  memcpy(r->ahead_c, m->c, sizeof(double) * (size_t)m->n_c);
   int trouble = m->in_place ? ag_mover_restore(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed)
                             : ag_mover_settle(m, t1, r->ahead_z, r->ahead_c, &r->ahead_changed);
   if (!trouble) r->ahead = t1;
@@ -326,7 +317,10 @@ static bool cut_at_switch(run *r, double *t1) {
   ag_mover *m = &r->m;
   double at, error[2] = {0, 0};
   r->switch_at = NAN;
-  if (!m->switches || !ag_switch_first(m, r->t, *t1 - r->t, &at)) return true;
+  if (!m->switches) return true;
+  bool found = ag_switch_first(m, r->t, *t1 - r->t, &at);
+  if (m->switches->part < 1) return false;
+  if (!found) return true;
   r->switch_at = *t1 = at;
   r->step = at - r->t;
   if (at == r->t) {
@@ -378,6 +372,25 @@ static void use_tolerance(run *r) {
   r->control.spare = fmin(AG_REST_SPARE, (1 + r->control.spare) - r->rest_error);
 }
 
+/* The step was made shorter, to end where the equations switch: rows are looked at again over what is left of it, since
+ * one that acts between two switches may be found only there. */
+static bool watch_again(run *r, double *t1, double *whole) {
+  if (*t1 == *whole || *t1 == r->t || !r->watches) return true;
+  r->pending = AG_END_TIME, r->renew = false;
+  if (!ag_rows_watch(r, t1)) return false;
+  *whole = *t1;
+  return true;
+}
+
+/* The step to a switch could not be made, or is to be examined in parts: a shorter one. */
+static bool try_before(run *r) {
+  double part = r->m.switches->part, step = r->step, near = r->h; /* of at_branch_end */
+  if (!shorten(r)) return false;
+  if (part < 1) r->h = part * step;
+  else if (r->m.full && fabs(near) < fabs(step)) r->h = near;
+  return true;
+}
+
 static ag_end step_once(run *r) {
   double t1, whole;
   ag_end end = AG_END_STEP;
@@ -385,9 +398,12 @@ static ag_end step_once(run *r) {
     if (!advance_safely(r, &t1, &end)) return end;
     if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */
     whole = t1;
-    if (cut_at_switch(r, &t1)) break;
-    if (!shorten(r)) return AG_END_STEP; /* the equations have no value where they switch */
+    if (cut_at_switch(r, &t1) && watch_again(r, &t1, &whole)) break;
+    if (r->m.full && r->m.switches->part == 1 && at_branch_end(r, r->step, &end)) return end;
+    if (!try_before(r)) return AG_END_STEP; /* the equations have no value where they switch */
   } while (true);
+  if (t1 == r->t && (r->pending != AG_END_TIME || r->renew))
+    return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row that acts up to the next switch */
   bool rest = rest_is_good(r);
   if (rest) use_tolerance(r);
   AG_TRY_END(rest ? look_inside(r, &t1) : small_steps(r, &t1));
@@ -411,7 +427,7 @@ static ag_end step_once(run *r) {
   if (r->t == r->switch_at && r->m.switches) { /* a row that begins to act may have changed the equations */
     r->said = (ag_rows_report){.row = -1};
     if (ag_rows_cease(r)) return ag_rows_renew(r, "a constraint ceases to act") ? AG_END_TIME : AG_END_RANK;
-    AG_TRY_END(ag_trajectory_switch(r));
+    AG_TRY_END(ag_rows_turn(r));
     recall_signs(r);
     return AG_END_TIME;
   }
@@ -423,5 +439,6 @@ ag_end ag_trajectory_step(run *r) {
   ag_end end = step_once(r);
   bool unsolved = end == AG_END_RANK || end == AG_END_MASS || end == AG_END_DOMAIN || end == AG_END_FINITE ||
                   end == AG_END_STEP;
-  return unsolved && ag_rows_faded(r) ? AG_END_TIME : end;
+  if (unsolved && ag_rows_faded(r)) end = AG_END_TIME;
+  return end == AG_END_TIME && r->anew ? ag_rows_turn(r) : end;
 }

@@ -44,7 +44,7 @@ static double power_at(ag_mover *m, double theta, double t) {
 void ag_balance_add(run *r, double t, double h, double t1) {
   ag_mover *m = &r->m;
   double part = t1 - t, done;
-  if (ag_switch_slides(m) && !ag_system_role(m->sys, AG_ROLE_POWER)) {
+  if (ag_switch_slides(m) && (m->full || !ag_system_role(m->sys, AG_ROLE_POWER))) {
     double before = energy_at(r, t, 0);
     done = energy_at(r, t1, part / h) - before;
   } else if (m->fused && !ag_switch_slides(m) && ag_fused_has(m->fused, AG_FUSED_POWER)) {

@@ -145,8 +145,6 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
   if (o->multipliers) return "the equations with multipliers were requested";
   if (ag_system_dims(sys)->g && !ag_system_role(sys, AG_ROLE_PROJECT))
     return "there are many constraints on positions, or redundant ones";
-  if (ag_system_elimination(sys) == AG_ELIM_BASIS && o->dt > 0)
-    return "steps are fixed, and the basis of the velocities is renewed on the way";
   if (ag_system_elimination(sys) == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda)
     return "combinations of redundant constraints are chosen on the way";
   if (ag_system_elimination(sys) == AG_ELIM_SADDLE && !ag_system_role(sys, AG_ROLE_ONTO_ROWS))
@@ -183,6 +181,7 @@ ag_fused *ag_batch_build(ag_batch_job *b, const ag_build_options *build, ag_text
                         .watch = b->watch.tape,
                         .way = b->watch.way,
                         .cuts = b->watch.cuts,
+                        .counts = b->watch.counts,
                         .locate = b->o->run.section > 0,
                         .n_unit = b->n_unit,
                         .unit = b->unit,

@@ -16,12 +16,13 @@ typedef struct ag_core_columns {
 } ag_core_columns;
 
 /* The functions monitored during the run, as functions of z: events and section, counted as in ag_run_result from
- * `first` on. */
+ * `first` on. Events that neither end a motion nor cut a step are not looked for: a batch keeps nothing of them. */
 typedef struct ag_watch {
   int n, first;
   ag_tape *tape; /* NULL when no function is monitored */
   int *way;      /* direction of each */
   bool *cuts;    /* per function: the equations have a corner at its zero */
+  bool *counts;  /* per function: is it looked for? */
   bool reads_rest;
 } ag_watch;
 
@@ -106,6 +107,22 @@ typedef struct ag_lane_step {
   const double *hint;
 } ag_lane_step;
 
+/* The state of the lanes before the last step they began, which a march keeps where the equations have corners: rows
+ * AG_KEPT_..., then z, carry, basis, memory. */
+typedef struct ag_lane_kept {
+  const double *numbers;
+  const unsigned long long *words;
+} ag_lane_kept;
+/* The state of a member behind a corner; borrowed until the next call. */
+typedef struct ag_lane_after {
+  double t, h, last_error, spare;
+  bool rejected_last;
+  long steps, rejected;
+  int event; /* that ended it */
+  const double *z, *carry, *c;
+  const int *sign;
+} ag_lane_after;
+
 /* Steps in which the section is crossed once wait until there is one for every lane; they are then worked on together.
  */
 typedef struct ag_pack ag_pack;
@@ -133,6 +150,10 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
  * AG_END_CROSSINGS: it ended at *t in the state z, by event *event. *corner: the equations have a corner in the step,
  * which needs the code of a single run, and nothing else is set. */
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event, bool *corner);
+
+/* The member of this lane has met a corner: it goes back to the state that was kept and across the corner. AG_END_TIME:
+ * it continues in its lane; AG_END_EVENT: it ended; anything else: it has to run alone. */
+ag_end ag_queue_corner(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k, ag_lane_after *after);
 
 /* audit.c. Of a single run; of a member in a lane, from its start and its end. pressed: does no contact pull, as far as
  * the record says? */

@@ -35,6 +35,9 @@ void ag_run_prepare(ag_system *sys, const ag_run_options *o) {
   if (o->method && o->method->needs & AG_NEEDS_GRADIENT && can) (void)ag_system_poisson(sys);
   if (o->project && can && !noise) (void)ag_system_levels(sys, o->project);
   if (!ag_run_full(sys, o) && ag_system_elimination(sys) != AG_ELIM_SADDLE) (void)ag_system_power(sys);
+  /* rows may begin or cease to act on the way */
+  const ag_dims *n = ag_system_dims(sys);
+  if (!noise && (n->switches || n->pulses)) ag_system_branched(sys);
 }
 
 static unsigned noise_offers(const ag_system *sys, const ag_stepper *s) {
@@ -65,6 +68,16 @@ unsigned ag_run_noise(ag_system *sys, const ag_stepper *s) {
   return noise_offers(sys, s);
 }
 
+/* Where equations switch, rates of velocities may come to depend on velocities. */
+static bool has_second(const ag_system *sys) {
+  const ag_dims *d = ag_system_dims(sys);
+  int *rate = ag_heap_alloc(sizeof *rate * (size_t)(d->z + 1));
+  bool second = !d->switches && ag_system_elimination(sys) != AG_ELIM_SADDLE &&
+                ag_tape_second_order(ag_system_role(sys, AG_ROLE_RHS), d->z, rate);
+  free(rate);
+  return second;
+}
+
 /* What the equations in this form offer to a method. */
 static unsigned offers(const ag_system *sys, const ag_run_options *o) {
   if (o->multipliers) return AG_NEEDS_RHS;
@@ -72,9 +85,11 @@ static unsigned offers(const ag_system *sys, const ag_run_options *o) {
   unsigned jacobian = ag_system_role(sys, role) ? AG_NEEDS_JACOBIAN : 0u;
   bool noise = o->noise == AG_NOISE_PATH, discrete = o->method->needs & AG_NEEDS_RESIDUAL && !noise &&
                                                      ag_system_role(sys, ag_discrete_role(o->method, false));
+  bool second = !noise && o->method->needs & AG_NEEDS_SECOND && has_second(sys);
   bool gradient = !noise && ag_system_role(sys, AG_ROLE_POISSON);
   return AG_NEEDS_RHS | AG_NEEDS_FACTORS | AG_NEEDS_PARTITION | jacobian | (discrete ? AG_NEEDS_RESIDUAL : 0u) |
-         (gradient ? AG_NEEDS_GRADIENT : 0u) | (noise ? noise_offers(sys, o->method) : AG_NEEDS_ONE_SIDED);
+         (second ? AG_NEEDS_SECOND : 0u) | (gradient ? AG_NEEDS_GRADIENT : 0u) |
+         (noise ? noise_offers(sys, o->method) : AG_NEEDS_ONE_SIDED);
 }
 
 static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
@@ -277,6 +292,16 @@ static ag_status check_projection(ag_ctx *ctx, const ag_system *sys, const ag_ru
   return bad ? AG_WRONG : AG_OK;
 }
 
+bool ag_run_all_rows(const ag_system *sys, const ag_checkpoint *c) {
+  return c->n_c == ag_system_dims(sys)->c + ag_system_dims(sys)->full_switches + 1;
+}
+
+bool ag_run_point_fits(const ag_system *sys, const ag_run_options *o, const ag_checkpoint *c) {
+  const ag_dims *n = ag_system_dims(sys);
+  bool all = ag_run_all_rows(sys, c), full = ag_run_full(sys, o) || all;
+  return c->n == (full ? n->x : n->z) && c->n_c == n->c + (full ? n->full_switches : 0) + all;
+}
+
 ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
   ag_pos nowhere = {0};
   AG_TRY(check_noise(ctx, sys, o));
@@ -288,13 +313,10 @@ ag_status ag_run_check(ag_ctx *ctx, const ag_system *sys, const ag_run_options *
   }
   const ag_checkpoint *c = o->from;
   int n_unit = ag_mover_in_place(sys, o) ? ag_system_units(sys, ag_system_dims(sys)->z, NULL) : 0;
-  bool all = c && c->n_c == ag_system_dims(sys)->c + 1; /* all rows take part: rows.c */
-  int n = ag_run_full(sys, o) || all ? ag_system_dims(sys)->x : ag_system_dims(sys)->z;
-  if (all) n_unit = 0;
+  if (c && ag_run_all_rows(sys, c)) n_unit = 0;
   int levels = o->project ? ag_system_dims(sys)->level + 1 : 0;
-  if (c &&
-      (!c->made || c->n != n || c->n_c != ag_system_dims(sys)->c + all || c->n_event != ag_run_n_event(sys, o) ||
-       c->n_unit != n_unit || c->n_carry != n + o->method->room(n, ag_system_dims(sys)->tangent, 0).own + levels)) {
+  if (c && (!c->made || !ag_run_point_fits(sys, o, c) || c->n_event != ag_run_n_event(sys, o) || c->n_unit != n_unit ||
+            c->n_carry != c->n + o->method->room(c->n, ag_system_dims(sys)->tangent, 0).own + levels)) {
     ag_ctx_error(ctx, nowhere, "the point to go on from does not belong to this system");
     return AG_WRONG;
   }

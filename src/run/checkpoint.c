@@ -41,7 +41,7 @@ ag_checkpoint ag_trajectory_here(run *r) {
                          .n_carry = m->n_carry,
                          .n_unit = m->n_unit,
                          .n_atol = res->least_atol < res->atol ? ag_system_dims(r->sys)->x : 0,
-                         .n_c = ag_system_dims(r->sys)->c + r->all,
+                         .n_c = ag_system_dims(r->sys)->c + (m->full ? m->n_c : 0) + r->all,
                          .n_event = res->n_event,
                          .t = r->t,
                          .h = r->h,

@@ -44,15 +44,19 @@ static ag_tape *functions(ag_system *sys, const ag_run_options *o, int first, bo
 bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
   const ag_model *m = ag_system_model(sys);
   int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? ag_model_n_events(m) : 0;
-  bool absent;
+  bool absent, any = o->section > 0;
   *w = (ag_watch){.n = n_events + (o->section > 0), .first = ag_model_n_events(m) - n_events};
-  if (!w->n) return true;
-  w->way = ag_heap_alloc(sizeof *w->way * (size_t)w->n);
-  w->cuts = ag_heap_alloc((size_t)w->n);
+  w->way = ag_heap_alloc(sizeof *w->way * (size_t)(w->n + 1));
+  w->cuts = ag_heap_alloc((size_t)w->n + 1);
+  w->counts = ag_heap_alloc((size_t)w->n + 1);
   for (int i = 0; i < w->n; i++) {
-    w->way[i] = ag_run_event(sys, o, w->first + i)->direction;
-    w->cuts[i] = ag_run_event(sys, o, w->first + i)->cuts;
+    const ag_event *e = ag_run_event(sys, o, w->first + i);
+    w->way[i] = e->direction, w->cuts[i] = e->cuts;
+    w->counts[i] = i == n_events || e->terminal || e->cuts;
+    any = any || w->counts[i];
   }
+  if (!any) w->n = 0;
+  if (!w->n) return true;
   w->tape = functions(sys, o, w->first, &w->reads_rest, &absent);
   return !absent;
 }
@@ -61,6 +65,7 @@ void ag_watch_done(ag_watch *w) {
   ag_tape_free(w->tape);
   free(w->way);
   free(w->cuts);
+  free(w->counts);
   *w = (ag_watch){0};
 }
 

@@ -73,7 +73,7 @@
 #define AG_LOOK_READS(a) AG_WATCH_READS
 #define AG_LOOK_READ(a, i) watch_reads[i]
 #define AG_LOOK_FUNCTIONS(a) AG_WATCH
-#define AG_LOOK_ASKED(a, e) (!watch_fitted[e])
+#define AG_LOOK_ASKED(a, e) (watch_counts[e] && !watch_fitted[e])
 #define AG_LOOK_BOUNDS(a, t, z, out) \
   { \
     E c_[AG_BASIS + 1]; \

@@ -99,6 +99,17 @@ void ag_fused_put_basis(const ag_tape *renew, ag_text *out) {
                  AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, AG_TURN_MOST);
 }
 
+/* Of an equation of second order: the components that are the rates of others. */
+static void put_rates(const ag_fused_spec *s, ag_text *out) {
+  if (!(s->method->needs & AG_NEEDS_SECOND)) return;
+  int *rate = ag_heap_alloc(sizeof *rate * (size_t)(s->n + 1));
+  (void)ag_tape_second_order(s->tape, s->n, rate);
+  ag_text_str(out, "#define AG_STEP_RATE(i) step_rate[i]\nstatic const int step_rate[] = {");
+  for (int i = 0; i < s->n; i++) ag_text_printf(out, "%d, ", rate[i]);
+  ag_text_str(out, "};\n");
+  free(rate);
+}
+
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_step_room room = s->method->room(s->n, s->m, ag_flow_square(s->table, s->m));
@@ -127,6 +138,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
   ag_text_printf(out, "#define AG_CANONICAL_OF(...)%s\n", s->canonical ? " __VA_ARGS__" : "");
   put_reads(s, out);
+  put_rates(s, out);
   ag_text_str(out, flow_text);
 }
 
@@ -163,6 +175,8 @@ static void put_factors(const ag_fused_spec *s, ag_text *out) {
   ag_fused_put_spins(s->finish && s->method->needs & AG_NEEDS_SPLIT, s->n_factor, s->spin, out);
 }
 
+static bool counts(const ag_fused_spec *s, int function) { return !s->counts || s->counts[function]; }
+
 /* Which components the functions to watch that are enclosed read, their directions, which of them cannot be enclosed,
  * and which have a corner at zero. */
 static void put_watch(const ag_fused_spec *s, ag_text *out) {
@@ -176,6 +190,11 @@ static void put_watch(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_WATCH_EXTRA %d\n", n_extra);
   ag_text_printf(out, "#define AG_WATCH_BOUNDS(a, t, z, c, out) %s_bounds((t), (z), (c), (a)->prep_%s, (out))\n",
                  n_extra ? "of_look" : "g", n_extra ? "look" : "watch");
+  ag_text_printf(
+      out,
+      "#define AG_WATCH_QUICK %d\n#define AG_WATCH_AROUND(a, t, z, out) %s_around((t), (z), (a)->c, (a)->prep_%s, "
+      "(out))\n",
+      ag_cgen_around(look), n_extra ? "of_look" : "g", n_extra ? "look" : "watch");
   ag_text_str(out, "static const int watch_reads[] = {");
   int curves = s->n_norm;
   for (int i = 0; i < n_all; i++) {
@@ -189,14 +208,19 @@ static void put_watch(const ag_fused_spec *s, ag_text *out) {
   bool *bounded = ag_heap_alloc((size_t)s->watch->n_out + 1);
   ag_enclose_bounded(look, bounded);
   n = 0;
-  for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", !bounded[i]), n += !bounded[i];
+  for (int i = 0; i < s->watch->n_out; i++) {
+    bool fitted = !bounded[i] && counts(s, i);
+    ag_text_printf(out, "%d, ", fitted), n += fitted;
+  }
   ag_text_printf(out, "0};\n#define AG_WATCH_FITTED %d\n#define AG_WATCH_CURVES %d\n", n, n ? s->n : curves);
   free(bounded);
   free(reads);
   n = 0;
   ag_text_str(out, "static const int watch_cuts[] __attribute__((unused)) = {");
   for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", s->cuts[i]), n += s->cuts[i];
-  ag_text_printf(out, "0};\n#define AG_WATCH_CUTS %d\n", n);
+  ag_text_printf(out, "0};\n#define AG_WATCH_CUTS %d\nstatic const int watch_counts[] = {", n);
+  for (int i = 0; i < s->watch->n_out; i++) ag_text_printf(out, "%d, ", counts(s, i));
+  ag_text_str(out, "0};\n");
 }
 
 /* Groups of components kept at their length. Many of one size at equal distances are one run. */

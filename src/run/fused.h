@@ -34,6 +34,7 @@ typedef struct ag_fused_spec {
   const ag_tape *watch; /* for batches: functions of z whose sign changes are located; or NULL */
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   const bool *cuts;     /* per function: the equations have a corner at its zero */
+  const bool *counts;   /* per function: is it looked for? NULL: all are */
   const ag_tape *guard; /* for batches: ag_system_guard(), checked after every step; or NULL */
   int n_minor, n_fragile, n_xi; /* of it */
   const double *minor_bound;

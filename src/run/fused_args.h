@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 12
+#define AG_FUSED_ABI 13
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -72,14 +72,23 @@ typedef struct ag_fused_args {
   AG_FUSED_V *from, *z0, *carry0, *c0;
   AG_FUSED_VI *seen;
 
+  /* Where functions have corners: the state before the last step begun (AG_KEPT_..., then z, carry, c, memory), and
+   * the lanes that leave because a corner was met. */
+  AG_FUSED_V *kept;
+  AG_FUSED_VI *kept_words, *corner;
+
   /* Locate: in steps in which the last function crosses zero once, where, and the state there by a real step. A lane
    * that is not good has to be examined by events.c. */
   AG_FUSED_V *found_t, *found_z;
   AG_FUSED_VI *good;
 } ag_fused_args;
 
+enum { AG_KEPT_T, AG_KEPT_H, AG_KEPT_ERROR, AG_KEPT_SPARE, AG_KEPT_NUMBERS };
+enum { AG_KEPT_WAS, AG_KEPT_STEPS, AG_KEPT_REJECTED, AG_KEPT_WORDS };
+
 /* The most that is saved of the tolerance of the rest (docs/design/0008). */
 #define AG_REST_SPARE 7.0
+#define AG_REST_MOST 100.0 /* times max_steps: so many smaller steps may be left within one step */
 
 /* What a function does in a step: no crossing; one in the wrong direction; one; undecided. */
 enum { AG_HINT_CLEAR, AG_HINT_WRONG_WAY, AG_HINT_ONCE, AG_HINT_LOOK };

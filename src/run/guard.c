@@ -111,6 +111,7 @@ bool ag_guard_vanishes(ag_guard *g, ag_mover *m, double t, double t1, double *at
   bool dense = false;
   for (int r = 0; r < ag_system_dims(sys)->fragile; r++) {
     if (dot(n, g->last + r * n, g->now + r * n) > 0) continue;
+    if (m->full && m->switches && dot(n, g->now + r * n, g->now + r * n) == 0) continue; /* it ceases: switch.c */
     if (!dense && m->method->dense(m->method, &m->flow, t, t1 - t, m->z, m->z1, m->space)) break;
     dense = true;
     double size, theta = turning_point(g, m, t, t1 - t, r, &size);

@@ -8,182 +8,11 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "run/lanes.h"
 #include "run/run_internal.h"
 
-#include "run/batch.h"
-
-enum { TRIES = 128 }; /* tries per call, after which the stop flag is checked; one if every step has to be */
-
-typedef struct lanes {
-  ag_batch_job *b;
-  const ag_system *sys;
-  int w, n, n_carry;        /* lanes; numbers per member, and of what its method carries on */
-  long *member;             /* per lane, -1: none */
-  ag_work **work;           /* per lane */
-  unsigned long long *seen; /* per lane: the number of steps at the last check of its domain */
-  ag_audit *audit;          /* per lane */
-  const double **params;    /* per lane: those its work was made for */
-  double *p;
-  ag_fused_args m;
-  bool fixed;      /* fixed steps, after each of which */
-  bool settles;    /* a state is put back onto the constraints, as in a single run */
-  ag_queue *queue; /* where crossings are searched for; else NULL */
-  ag_pack *pack;   /* where a section is */
-  double *prep[AG_FUSED_TAPES];
-  double *t1, *unit, *atol;
-  double *z, *dz, *c, *x, *space, *slots, *out, *tolerance; /* one member's, scratch */
-} lanes;
-
-static double *block(const lanes *l, size_t rows) {
-  return ag_heap_aligned(sizeof(double) * (rows + 1) * (size_t)l->w);
-}
-
-/* The arguments of a march. */
-static void march_create(lanes *l, const ag_run_options *o) {
-  bool minor = ag_system_role(l->sys, AG_ROLE_MINOR) != NULL;
-  ag_control control;
-  ag_control_init(&control, o->method, o->rtol, o->atol);
-  ag_step_room room = o->method->room(l->n, l->b->n_tangent, l->b->square);
-  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(l->sys)->core, n_c = (size_t)ag_system_dims(l->sys)->c;
-  size_t n_rows = (size_t)(ag_system_dims(l->sys)->fragile * ag_system_dims(l->sys)->xi);
-  l->fixed = o->dt > 0;
-  l->settles = l->fixed &&
-               (l->b->n_unit || minor || ag_system_dims(l->sys)->g || ag_system_elimination(l->sys) == AG_ELIM_SADDLE);
-  l->n_carry = l->n + room.own;
-  l->m = (ag_fused_args){.t = block(l, 1),
-                         .h = block(l, 1),
-                         .z = block(l, n),
-                         .z1 = block(l, n),
-                         .work = block(l, room.size),
-                         .c = block(l, n_c),
-                         .turn = block(l, 1),
-                         .prep = l->prep[AG_FUSED_RHS],
-                         .prep_jacobian = l->prep[AG_FUSED_JACOBIAN],
-                         .prep_finish = l->prep[AG_FUSED_FINISH],
-                         .prep_watch = l->prep[AG_FUSED_WATCH],
-                         .prep_look = l->prep[AG_FUSED_LOOK],
-                         .prep_extra = l->prep[AG_FUSED_EXTRA],
-                         .prep_guard = l->prep[AG_FUSED_GUARD],
-                         .rows = block(l, n_rows),
-                         .prep_align = l->prep[AG_FUSED_ALIGN],
-                         .prep_project = l->prep[AG_FUSED_PROJECT],
-                         .prep_onto_rows = l->prep[AG_FUSED_ONTO_ROWS],
-                         .prep_turn = l->prep[AG_FUSED_TURN],
-                         .prep_renew = l->prep[AG_FUSED_RENEW],
-                         .leave = (unsigned long long *)block(l, 1),
-                         .t1 = l->t1,
-                         .unit = l->unit,
-                         .last_error = block(l, 1),
-                         .spare = block(l, 1),
-                         .h_sub = block(l, 1),
-                         .end_sub = block(l, 1),
-                         .keep = block(l, 2 * n_core),
-                         .steps = (unsigned long long *)block(l, 1),
-                         .rejected = (unsigned long long *)block(l, 1),
-                         .rejected_last = (unsigned long long *)block(l, 1),
-                         .sub = (unsigned long long *)block(l, 1),
-                         .rtol = o->rtol,
-                         .atol = l->atol,
-                         .safety = control.safety,
-                         .shrink = control.shrink,
-                         .grow = control.grow,
-                         .h_max = o->h_max,
-                         .t0 = o->t0,
-                         .dt = o->dt,
-                         .max_steps = o->max_steps ? o->max_steps : 10000000,
-                         .max_tries = l->settles ? 1 : TRIES};
-}
-
-static void lanes_create(lanes *l, ag_batch_job *b) {
-  const ag_run_options *o = &b->o->run;
-  *l = (lanes){.b = b, .sys = b->sys, .w = ag_fused_lanes(b->fused), .n = b->n_z};
-  size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(b->sys)->core, n_z = (size_t)ag_system_dims(b->sys)->z;
-  l->member = ag_heap_alloc(sizeof *l->member * (size_t)l->w);
-  l->work = ag_heap_alloc(sizeof *l->work * (size_t)l->w);
-  l->seen = ag_heap_alloc(sizeof *l->seen * (size_t)l->w);
-  l->audit = ag_heap_alloc(sizeof *l->audit * (size_t)l->w);
-  l->params = ag_heap_alloc(sizeof *l->params * (size_t)l->w);
-  for (int i = 0; i < l->w; i++) l->member[i] = -1;
-  l->p = block(l, (size_t)ag_system_dims(b->sys)->param);
-  l->t1 = block(l, 1);
-  l->unit = block(l, (size_t)b->n_unit);
-  for (int i = 0; i < AG_FUSED_TAPES; i++) l->prep[i] = block(l, (size_t)ag_fused_n_prep(b->fused, i));
-  l->atol = block(l, n + 1);
-  march_create(l, o);
-  l->z = ag_heap_aligned(sizeof(double) * (n_z + 1));
-  l->dz = ag_heap_aligned(sizeof(double) * (n_z + 1));
-  l->tolerance = ag_heap_aligned(sizeof(double) * (n + 1));
-  l->c = ag_heap_aligned(sizeof(double) * (size_t)(ag_system_dims(b->sys)->c + 1));
-  l->x = ag_heap_aligned(sizeof(double) * (size_t)(b->n_x + 1));
-  l->space = ag_heap_aligned(sizeof(double) * (3 * n_core + 3));
-  if (b->watch.n) {
-    l->queue = ag_queue_create(b, l->w);
-    if (o->section) l->pack = ag_pack_create(b, l->w);
-    l->m.memory = block(l, (size_t)b->watch.n);
-    l->m.hint = block(l, (size_t)b->watch.n);
-    l->m.from = block(l, 1);
-    l->m.z0 = block(l, n);
-    l->m.carry0 = block(l, (size_t)l->n_carry);
-    l->m.c0 = block(l, (size_t)ag_system_dims(b->sys)->c);
-    l->m.seen = (unsigned long long *)block(l, 1);
-  }
-  if (!b->columns.tape) return;
-  l->slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
-  l->out = ag_heap_alloc(sizeof(double) * (size_t)(b->columns.tape->n_out + 1));
-}
-
-static void lanes_free(lanes *l) {
-  for (int i = 0; i < l->w; i++) ag_work_free(l->work[i]);
-  ag_queue_free(l->queue);
-  ag_pack_free(l->pack);
-  void *all[] = {l->audit,
-                 l->member,
-                 l->seen,
-                 l->work,
-                 l->params,
-                 l->p,
-                 l->t1,
-                 l->unit,
-                 l->c,
-                 l->atol,
-                 l->z,
-                 l->dz,
-                 l->x,
-                 l->space,
-                 l->slots,
-                 l->out,
-                 l->m.t,
-                 l->m.h,
-                 l->m.z,
-                 l->m.work,
-                 l->m.z1,
-                 l->m.last_error,
-                 l->m.spare,
-                 l->m.h_sub,
-                 l->m.end_sub,
-                 l->m.keep,
-                 l->m.steps,
-                 l->m.rejected,
-                 l->m.rejected_last,
-                 l->m.sub,
-                 l->m.memory,
-                 l->m.hint,
-                 l->m.from,
-                 l->m.z0,
-                 l->m.carry0,
-                 l->m.seen,
-                 l->m.leave,
-                 l->m.c,
-                 l->m.c0,
-                 l->m.turn,
-                 l->m.rows,
-                 l->tolerance};
-  for (int i = 0; i < AG_FUSED_TAPES; i++) free(l->prep[i]);
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
-}
-
 /* The worker of lane i for the parameters of a member; kept while they are the same. */
-static ag_work *work_for(lanes *l, int i, long member) {
+static ag_work *work_for(ag_lanes *l, int i, long member) {
   size_t size = sizeof(double) * (size_t)ag_system_dims(l->sys)->param;
   const double *params = l->b->params + member * ag_system_dims(l->sys)->param;
   if (l->work[i] && !memcmp(params, l->params[i], size)) return l->work[i];
@@ -204,13 +33,13 @@ static int core_rhs(void *self, double t, const double *z, double *dz) {
 }
 
 /* The state of lane i into l->z, and its basis, that of the end of its last step, into l->c. */
-static void take_lane(lanes *l, int i) {
+static void take_lane(ag_lanes *l, int i) {
   for (int k = 0; k < l->n; k++) l->z[k] = l->m.z[k * l->w + i];
   for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->c[k] = l->m.c[k * l->w + i];
 }
 
 /* Right-hand side of what is integrated. */
-static int rate(const lanes *l, ag_work *w, double t, const double *z, double *dz) {
+static int rate(const ag_lanes *l, ag_work *w, double t, const double *z, double *dz) {
   return l->n == ag_system_dims(l->sys)->z ? ag_work_rhs(w, t, z, l->c, dz) : ag_work_core(w, t, z, l->c, dz);
 }
 
@@ -221,7 +50,7 @@ static bool all_finite(int n, const double *z) {
 }
 
 /* Puts the finished member of lane i into the result: its state is l->z with the basis l->c. */
-static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member how) {
+static void store(ag_lanes *l, int lane, ag_work *w, long member, ag_batch_member how) {
   ag_batch_job *b = l->b;
   if (l->pack && ag_pack_has(l->pack, lane)) ag_pack_work(l->pack, l->queue);
   bool changed;
@@ -247,7 +76,7 @@ static void store(lanes *l, int lane, ag_work *w, long member, ag_batch_member h
 }
 
 /* The step that lane i made last, for the queue. */
-static ag_lane_step step_of(const lanes *l, int i) {
+static ag_lane_step step_of(const ag_lanes *l, int i) {
   return (ag_lane_step){.lane = i,
                         .slot = i,
                         .lanes = l->w,
@@ -255,7 +84,7 @@ static ag_lane_step step_of(const lanes *l, int i) {
                         .t1 = l->m.t[i],
                         .unit = l->unit,
                         .atol = l->atol,
-                        .c = l->m.c0,
+                        .c = l->fixed ? l->m.c : l->m.c0, /* fixed steps: renewed by settle() */
                         .z = l->m.z0,
                         .carry = l->m.carry0,
                         .z1 = l->m.z1,
@@ -267,7 +96,7 @@ static ag_lane_step step_of(const lanes *l, int i) {
 }
 
 /* The rows of the constraints that may vanish, at the start in l->z. */
-static void load_rows(lanes *l, int i, ag_work *w) {
+static void load_rows(ag_lanes *l, int i, ag_work *w) {
   const ag_dims *d = ag_system_dims(l->sys);
   double *rows = ag_heap_alloc(sizeof *rows * (size_t)(d->fragile * d->xi));
   ag_work_full(w, l->b->o->run.t0, l->z, l->c, l->x);
@@ -277,7 +106,7 @@ static void load_rows(lanes *l, int i, ag_work *w) {
 }
 
 /* The absolute tolerances of a member, into lane i and l->tolerance. */
-static const double *load_tolerance(lanes *l, int i, long member, ag_work *w) {
+static const double *load_tolerance(ag_lanes *l, int i, long member, ag_work *w) {
   const ag_run_options *o = &l->b->o->run;
   const double *x0 = l->b->x0 + member * l->b->n_x;
   double size, atol = ag_scale_atol(l->sys, w, o, x0, l->x);
@@ -287,8 +116,14 @@ static const double *load_tolerance(lanes *l, int i, long member, ag_work *w) {
   return l->tolerance;
 }
 
+/* Does the basis at l->z turn so fast that a single run ends here? */
+static bool turns_fast(ag_lanes *l, ag_work *w, double t) {
+  double rate = l->fixed && l->basis ? ag_work_turning(w, t, l->z, l->c) : 0;
+  return rate > 0 && l->b->o->run.dt > AG_TURN_FIXED * (AG_TURN_STEP / rate);
+}
+
 /* Starts a member in lane i. False: it ended at once, and is stored. */
-static bool load(lanes *l, int i, long member) {
+static bool load(ag_lanes *l, int i, long member) {
   const ag_run_options *o = &l->b->o->run;
   ag_work *w = work_for(l, i, member);
   ag_batch_member how = {.end = AG_END_TIME, .end_event = -1, .t = o->t0};
@@ -297,7 +132,7 @@ static bool load(lanes *l, int i, long member) {
   if (trouble) how.end = AG_END_RANK;
   else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
   else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
-  if (how.end != AG_END_TIME || o->t0 == o->t1) {
+  if (how.end != AG_END_TIME || o->t0 == o->t1 || turns_fast(l, w, o->t0)) {
     if (l->fixed) ag_batch_alone(l->b, member, NULL);
     else store(l, i, w, member, how);
     return false;
@@ -340,12 +175,12 @@ static bool load(lanes *l, int i, long member) {
   return true;
 }
 
-static void copy_lane(const lanes *l, double *v, size_t rows, int from, int to) {
+static void copy_lane(const ag_lanes *l, double *v, size_t rows, int from, int to) {
   for (size_t k = 0; k < rows; k++) v[k * (size_t)l->w + (size_t)to] = v[k * (size_t)l->w + (size_t)from];
 }
 
 /* A lane without a member does what its neighbour does. */
-static void imitate(lanes *l, int from, int to) {
+static void imitate(ag_lanes *l, int from, int to) {
   size_t n = (size_t)l->n;
   double *single[] = {l->m.t, l->m.h, l->t1, l->m.last_error, l->m.spare, l->m.h_sub, l->m.end_sub, l->m.turn};
   for (size_t i = 0; i < sizeof single / sizeof *single; i++) single[i][to] = single[i][from];
@@ -365,7 +200,7 @@ static void imitate(lanes *l, int from, int to) {
 }
 
 /* Fills the free lanes, up to the share of this thread. False: no member is left. */
-static bool fill(lanes *l) {
+static bool fill(ag_lanes *l) {
   ag_batch_job *b = l->b;
   bool loaded = false;
   int live = -1, n_live = 0;
@@ -399,25 +234,58 @@ static bool fill(lanes *l) {
 }
 
 /* Why no step can be made at l->z. */
-static ag_end diagnose(const lanes *l, ag_work *w, double t) {
+static ag_end diagnose(const ag_lanes *l, ag_work *w, double t) {
   if (rate(l, w, t, l->z, l->dz)) return AG_END_MASS;
   return all_finite(l->n, l->dz) ? AG_END_STEP : AG_END_FINITE;
 }
 
 /* The member in lane i needs the code of a single run and will be run alone. */
-static void leave(lanes *l, int i) {
+static void leave(ag_lanes *l, int i) {
   if (l->pack && ag_pack_has(l->pack, i)) ag_pack_work(l->pack, l->queue);
   ag_solo_put(l->b->solo, l->member[i]);
   l->member[i] = -1;
 }
 
-static void leave_all(lanes *l) {
-  for (int i = 0; i < l->w; i++)
-    if (l->member[i] >= 0 && l->m.leave[i]) leave(l, i);
+/* Puts the state of a member behind a corner into its lane. */
+static void take_after(ag_lanes *l, int i, const ag_lane_after *a) {
+  int W = l->w;
+  for (int k = 0; k < l->n; k++) l->m.z[k * W + i] = a->z[k];
+  for (int k = 0; k < l->n_carry; k++) l->m.work[k * W + i] = a->carry[k];
+  for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->m.c[k * W + i] = a->c[k];
+  for (int e = 0; e < l->b->watch.n; e++) l->m.memory[e * W + i] = a->sign[e];
+  l->m.t[i] = a->t, l->m.h[i] = a->h, l->m.last_error[i] = a->last_error, l->m.spare[i] = a->spare;
+  l->m.rejected_last[i] = a->rejected_last ? ~0ULL : 0;
+  l->m.steps[i] = (unsigned long long)a->steps, l->m.rejected[i] = (unsigned long long)a->rejected;
+  l->m.sub[i] = 0;
+}
+
+/* The member in lane i has met a corner of the equations. */
+static void cross(ag_lanes *l, int i) {
+  ag_lane_step s = step_of(l, i);
+  ag_lane_after after;
+  ag_end end = AG_END_STEP;
+  if (l->corners) end = ag_queue_corner(l->queue, &s, &(ag_lane_kept){l->m.kept, l->m.kept_words}, &after);
+  if (end == AG_END_TIME) take_after(l, i, &after);
+  else if (end == AG_END_EVENT) {
+    ag_batch_member how = {
+        .end = end, .end_event = after.event, .t = after.t, .steps = after.steps, .rejected = after.rejected};
+    for (int k = 0; k < l->n; k++) l->z[k] = after.z[k];
+    for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->c[k] = after.c[k];
+    store(l, i, l->work[i], l->member[i], how);
+    l->member[i] = -1;
+  } else leave(l, i);
+}
+
+static void leave_all(ag_lanes *l) {
+  for (int i = 0; i < l->w; i++) {
+    if (l->member[i] < 0 || !l->m.leave[i]) continue;
+    if (l->m.corner && l->m.corner[i]) cross(l, i);
+    else leave(l, i);
+  }
 }
 
 /* Examines the steps in which a function may have crossed zero; removes members that ended there. */
-static void look(lanes *l) {
+static void look(ag_lanes *l) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0 || !l->m.seen[i]) continue;
     ag_lane_step s = step_of(l, i);
@@ -432,10 +300,10 @@ static void look(lanes *l) {
     ag_batch_member how = {
         .end_event = -1, .t = l->m.t[i], .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
     take_lane(l, i);
-    for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->c[k] = l->m.c0[k * l->w + i]; /* of the step */
+    for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->c[k] = s.c[k * l->w + i]; /* of the step */
     bool corner;
     how.end = ag_queue_look(l->queue, &s, l->member[i], &how.t, l->z, &how.end_event, &corner);
-    if (corner) leave(l, i);
+    if (corner) cross(l, i);
     if (how.end == AG_END_TIME) continue;
     if (l->m.sub[i]) how.steps++; /* the step it is in */
     store(l, i, l->work[i], l->member[i], how);
@@ -443,32 +311,43 @@ static void look(lanes *l) {
   }
 }
 
+/* Puts the state of lane i, which has made a fixed step, back onto the constraints. False: it is no longer valid. */
+static bool settle_lane(ag_lanes *l, int i) {
+  ag_work *w = l->work[i];
+  double t = l->m.t[i];
+  bool changed;
+  take_lane(l, i);
+  if (l->basis && ag_work_basis(w, t, l->z, l->c) < AG_TURN_MOST) return false;
+  if (ag_work_settle(w, t, l->z, l->c, &changed) != AG_FINE) return false;
+  for (int k = 0; k < l->n; k++) l->m.z[k * l->w + i] = l->z[k];
+  for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->m.c[k * l->w + i] = l->c[k];
+  if (changed && rate(l, w, t, l->z, l->dz) != AG_FINE) return false;
+  for (int k = 0; changed && k < l->n; k++) l->m.work[k * l->w + i] = l->dz[k];
+  return t == l->t1[i] || !turns_fast(l, w, t);
+}
+
 /* After a fixed step: projects every state onto the constraints. A member whose step failed, or whose state is no
  * longer valid, is run again alone, which gives the reason. */
-static void settle(lanes *l) {
-  bool changed;
+static void settle(ag_lanes *l) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0) continue;
     bool failed = l->m.h[i] == 0;
     if (!failed && l->settles && l->m.steps[i] != l->seen[i]) {
       l->seen[i] = l->m.steps[i];
-      take_lane(l, i);
-      failed = ag_work_settle(l->work[i], l->m.t[i], l->z, l->c, &changed) != AG_FINE;
-      for (int k = 0; k < l->n; k++) l->m.z[k * l->w + i] = l->z[k];
-      if (!failed && changed) failed = rate(l, l->work[i], l->m.t[i], l->z, l->dz) != AG_FINE;
-      for (int k = 0; changed && k < l->n; k++) l->m.work[k * l->w + i] = l->dz[k];
+      failed = !settle_lane(l, i);
     }
     if (failed) leave(l, i);
   }
 }
 
 /* Takes members that ended out of their lanes. */
-static void reap(lanes *l, bool stopped) {
+static void reap(ag_lanes *l, bool stopped) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0) continue;
     double t = l->m.t[i], least = fabs(t) * 1e-15, h = fabs(l->m.sub[i] ? l->m.h_sub[i] : l->m.h[i]);
     bool arrived = t == l->t1[i] && !l->m.sub[i], stuck = !(h > least),
-         tired = (long long)l->m.steps[i] >= l->m.max_steps;
+         tired = (long long)l->m.steps[i] >= l->m.max_steps ||
+                 (l->m.sub[i] && h * (AG_REST_MOST * (double)l->m.max_steps) < fabs(l->m.end_sub[i] - t));
     if (!arrived && !stuck && !tired && !stopped) continue;
     take_lane(l, i);
     ag_batch_member how = {.end_event = -1, .t = t, .steps = (long)l->m.steps[i], .rejected = (long)l->m.rejected[i]};
@@ -479,8 +358,8 @@ static void reap(lanes *l, bool stopped) {
 }
 
 void ag_batch_lanes(ag_batch_job *b, bool first) {
-  lanes l;
-  lanes_create(&l, b);
+  ag_lanes l;
+  ag_lanes_create(&l, b);
   while (!ag_batch_halted(b) && fill(&l)) {
     ag_fused_march(b->fused, &l.m);
     leave_all(&l);
@@ -492,5 +371,5 @@ void ag_batch_lanes(ag_batch_job *b, bool first) {
     ag_batch_progress(b, first);
   }
   reap(&l, true);
-  lanes_free(&l);
+  ag_lanes_free(&l);
 }

@@ -276,10 +276,13 @@ static bool fitted_clear(ag_mover *m, VI (*keeps)(const double *v, double memory
   return all;
 }
 
+/* Batches: nothing depends on it, and it would have nodes of its own. */
+static bool ignored(const ag_mover *m, int e) { return m->counts && !m->counts[e] && !m->proved[e]; }
+
 static void look_fitted(ag_mover *m, double t, double h) {
   static const int order[LOOK_NODES] = {0, 4, 2, 1, 3};
   bool any = false;
-  for (int e = 0; e < m->n_g - m->g_first; e++) any = any || !m->proved[e];
+  for (int e = 0; e < m->n_g - m->g_first; e++) any = any || (!m->proved[e] && !ignored(m, e));
   if (!any || !m->first->known) return;
   for (int i = 0; i < 3; i++) look_at_node(m, t, h, order[i]);
   if (fitted_clear(m, look_keeps_some)) return;
@@ -293,7 +296,8 @@ bool ag_look_clear(ag_mover *m, double t, double h) {
   bool clear = true;
   find_hints(m, t, h);
   bool look = m->fresh || m->switches; /* a switch may move the state by rounding between two steps */
-  for (int e = 0; e < n && look; e++) m->hint[e] = AG_HINT_LOOK;
+  for (int e = 0; e < n; e++)
+    if (look || ignored(m, e)) m->hint[e] = ignored(m, e) ? AG_HINT_CLEAR : AG_HINT_LOOK;
   if (look) return false;
   look_again(m, t, h);
   look_fitted(m, t, h);

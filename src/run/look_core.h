@@ -95,6 +95,22 @@ V_IN E look_time(V t, V h, double from, double to) {
   return (E){v_min(a, b) - rounding, v_max(a, b) + rounding, h, h};
 }
 
+#if defined AG_WATCH_QUICK && AG_WATCH_QUICK
+/* A component over the whole step, by a range that contains that of look_range: with X(d) the largest size of d, the
+ * Bernstein coefficients of the curve are at most X(d)/2 + X(a)/3 + X(b)/4 + X(C)/6 from the middle of its ends, and
+ * its width at most X(b)/16 + X(C)/4. r4: h times the rate at a quarter. */
+V_IN A look_around(V z, V z1, V r, V r1, V r4, double rtol, V atol) {
+  LOOK_CUBIC(z, z1, r, r1);
+  const V c = (r4 - d) - v_fma(v_set(0.3125), b, 0.5 * a); /* 3 C/16 */
+  const V curved = v_fma(v_set(0.3334), v_abs(a), v_fma(v_set(0.3126), v_abs(b), 2.2223 * v_abs(c)));
+  const V rough = v_fma(v_set(2e-13 + 10.1 * rtol), v_abs(z), 10.1 * atol);
+  return (A){v_fma(v_set(0.5), d, z), v_fma(v_set(0.5001 + 10.1 * rtol), v_abs(d), curved + rough)};
+}
+V_IN A look_time_around(V t, V h) {
+  return (A){v_fma(v_set(0.5), h, t), v_fma(v_set(0.5001), v_abs(h), 4e-15 * v_abs(t))};
+}
+#endif
+
 /* Takes a piece into account. */
 V_IN void look_add(look_seen *s, E f) {
   const V zero = v_set(0);

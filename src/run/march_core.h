@@ -206,6 +206,21 @@ V_IN VI march_corner(const ag_fused_args *a, const march *s, const march_try *y,
 }
 #endif
 
+#if AG_WATCH_CUTS && !defined AG_STRETCH
+/* Keeps the state of the lanes of `where`, which begin a step. */
+V_IN void march_keep(const ag_fused_args *a, const march *s, VI where) {
+  V *to = a->kept;
+  const V numbers[AG_KEPT_NUMBERS] = {s->t, s->h, s->last, s->spare};
+  const VI words[AG_KEPT_WORDS] = {s->was, s->steps, s->rejected};
+  move_numbers(AG_KEPT_NUMBERS, numbers, to, where), to += AG_KEPT_NUMBERS;
+  move_numbers(AG_STEP_N, a->z, to, where), to += AG_STEP_N;
+  move_numbers(AG_STEP_CARRY, a->work, to, where), to += AG_STEP_CARRY;
+  move_numbers(AG_BASIS, a->c, to, where), to += AG_BASIS;
+  move_numbers(AG_WATCH, a->memory, to, where);
+  for (int k = 0; k < AG_KEPT_WORDS; k++) a->kept_words[k] = (where & words[k]) | (~where & a->kept_words[k]);
+}
+#endif
+
 V_IN VI march_stuck(V h, V t) { return m_le(v_abs(h), v_abs(t) * 1e-15) | m_eq(h, v_set(0)); }
 
 /* The state of the lanes of `where`, which have made a step to t; in which of them it needs care. *again: those in
@@ -237,12 +252,18 @@ V_IN VI settle_march(const ag_fused_args *a, V t, VI where, VI *again) {
 
 /* One try. In which lanes is the march at an end? */
 V_IN VI march_on(const ag_fused_args *a, march *s) {
+#if AG_WATCH_CUTS && !defined AG_STRETCH
+  march_keep(a, s, ~s->sub);
+#endif
   const march_try y = march_next(a, s);
   const VI good = march_judge(a, s, &y);
   VI take = good & ~s->sub, arrived = take, stuck_sub = v_word_set(0);
   s->leave = AG_MARCH_FIXED ? ~good : v_word_set(0);
 #if AG_WATCH_CUTS
   s->leave |= march_corner(a, s, &y, ~good & ~s->sub);
+#ifndef AG_STRETCH
+  *a->corner = s->leave;
+#endif
 #endif
 #if AG_FRAGILE
   s->leave |= guard_turned(a, y.target, a->z1, take);
@@ -261,7 +282,8 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   s->h_sub = y.step * control_rest_factor(y.rest, enter, AG_CONTROL_Q);
   s->end = v_blend(enter, y.target, s->end);
   s->sub = (s->sub & ~back) | enter;
-  stuck_sub = s->sub & march_stuck(s->h_sub, s->t);
+  const V most = v_abs(s->h_sub) * (AG_REST_MOST * (double)a->max_steps);
+  stuck_sub = s->sub & (march_stuck(s->h_sub, s->t) | m_lt(most, v_abs(s->end - s->t)));
 #endif
   if (!AG_MARCH_FIXED) s->leave |= settle_march(a, s->t, arrived, &s->again);
 #if AG_TURNS

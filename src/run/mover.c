@@ -33,9 +33,11 @@ static inline int on_branch(ag_mover *m, double t, const double *z, const double
   if (m->step)
     return m->full ? ag_work_increment_full(m->work, t, z, dz)
                    : ag_work_increment(m->work, ag_run_role(m->method), t, z, c, dz);
-  return m->full   ? ag_work_rhs_full(m->work, t, z, dz)
-         : m->core ? ag_work_core(m->work, t, z, c, dz)
-                   : ag_work_rhs(m->work, t, z, c, dz);
+  if (!m->full) return m->core ? ag_work_core(m->work, t, z, c, dz) : ag_work_rhs(m->work, t, z, c, dz);
+  if (m->switches) ag_work_branch(m->work, c);
+  int trouble = ag_work_rhs_full(m->work, t, z, dz);
+  if (m->switches) ag_work_branch(m->work, m->c);
+  return trouble;
 }
 
 int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, double *dz) {
@@ -106,7 +108,7 @@ void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, do
     return;
   }
   memcpy(m->zt, z, sizeof(double) * (size_t)m->n);
-  memcpy(m->c1, c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
+  memcpy(m->c1, c, sizeof(double) * (size_t)m->n_c);
   (void)ag_mover_settle(m, t, m->zt, m->c1, &changed);
   ag_mover_full(m, t, m->zt, m->c1, x);
 }
@@ -289,6 +291,11 @@ static void offer(ag_mover *m, bool noise) {
     m->flow.residual = residual, m->flow.finish = finish;
     m->flow.n_lambda = n->lambda;
   }
+  if (!m->full && m->method->needs & AG_NEEDS_SECOND) {
+    const ag_tape *rhs = ag_system_role(m->sys, m->core ? AG_ROLE_CORE : AG_ROLE_RHS);
+    m->rate = ag_heap_alloc(sizeof *m->rate * (size_t)(m->n + 1));
+    if (ag_tape_second_order(rhs, m->n, m->rate)) m->flow.rate = m->rate;
+  }
   if (noise && m->method->needs & AG_NEEDS_SPLIT && ag_system_role(m->sys, AG_ROLE_INERTIA)) {
     m->spin = ag_heap_alloc(sizeof *m->spin * (size_t)(m->flow.n_factor + 1));
     ag_mover_spins(m->sys, m->flow.n_factor, m->factors, m->spin);
@@ -311,7 +318,7 @@ static void create_step(ag_mover *m, const ag_dims *dims) {
 
 static void take_arrays(ag_mover *m) {
   const ag_dims *d = ag_system_dims(m->sys);
-  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)d->c, size = sizeof(double);
+  size_t n = (size_t)m->n, n_carry = (size_t)m->n_carry, n_c = (size_t)(d->c + d->full_switches), size = sizeof(double);
   m->z = ag_heap_aligned(size * n);
   m->dz = ag_heap_aligned(size * n_carry);
   m->z1 = ag_heap_aligned(size * n);
@@ -342,13 +349,15 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->events = o->events && ag_system_role(sys, AG_ROLE_EVENTS);
   m->n_g = ag_run_n_event(sys, o);
   m->g_first = m->events ? 0 : ag_model_n_events(ag_system_model(sys));
-  m->n = m->full ? ag_system_dims(sys)->x : core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
+  const ag_dims *dims = ag_system_dims(sys);
+  m->n = m->full ? dims->x : core ? dims->core : dims->z;
+  m->n_c = m->full ? dims->full_switches : dims->c;
   m->work = ag_work_create(sys, params);
   m->compiles = o->engine != AG_ENGINE_INTERPRETED;
   if (m->compiles) take_coder(m, o->code);
-  m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(ag_system_dims(sys)->z + 1));
+  m->factors = ag_heap_alloc(sizeof *m->factors * (size_t)(dims->z + 1));
   int n_tangent = m->n, n_factor = m->full ? 0 : ag_mover_factors(sys, core, m->factors, &n_tangent);
-  bool noise = o->noise == AG_NOISE_PATH && ag_system_dims(sys)->channel;
+  bool noise = o->noise == AG_NOISE_PATH && dims->channel;
   bool discrete = o->method->needs & AG_NEEDS_RESIDUAL;
   int solved = discrete ? ag_discrete_role(o->method, noise) : jacobian_role(m, noise);
   const int *table = m->full ? NULL : ag_system_table(sys, solved);
@@ -362,8 +371,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
   if (o->watch && ag_mover_looks(m)) take_watch(m, o, params);
   m->in_place = ag_mover_in_place(sys, o);
-  if (m->in_place && ag_system_dims(sys)->g)
-    m->projected = ag_heap_aligned(sizeof(double) * (size_t)(m->n + ag_system_dims(sys)->g));
+  if (m->in_place && dims->g) m->projected = ag_heap_aligned(sizeof(double) * (size_t)(m->n + dims->g));
   m->holds = m->in_place && ag_system_role(sys, AG_ROLE_ONTO_ROWS);
   m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
   m->units = ag_heap_alloc(sizeof *m->units * (size_t)(m->n_unit + 1));
@@ -373,9 +381,9 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->flow = (ag_flow){.n = m->n, .in_norm = m->in_norm, .rhs = ag_mover_rhs, .m = n_tangent, .self = m};
   m->flow.atol = m->tolerance;
   m->flow.n_factor = n_factor, m->flow.factors = m->factors;
-  if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = ag_system_dims(sys)->u;
+  if (!m->full) m->flow.u_at = ag_mover_velocities(sys, n_factor, m->factors), m->flow.n_u = dims->u;
   m->flow.table = table;
-  if (noise) create_step(m, ag_system_dims(sys));
+  if (noise) create_step(m, dims);
   else {
     ag_switch_create(m, params);
     ag_pulse_create(m, params, o->dt > 0);
@@ -417,6 +425,7 @@ void ag_mover_free(ag_mover *m) {
                  m->prep_canonical,
                  m->step,
                  m->turned,
+                 m->rate,
                  m->spin};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_look_free(m);
@@ -487,7 +496,7 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
 bool ag_mover_settled(ag_mover *m, double t, double s) {
   bool changed;
   if (!ag_mover_at(m, t, s, m->zt)) return false;
-  memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(m->sys)->c);
+  memcpy(m->c1, m->c, sizeof(double) * (size_t)m->n_c);
   if (m->in_place) return restore(m, s, m->zt) == AG_FINE;
   return !ag_mover_settle(m, s, m->zt, m->c1, &changed);
 }

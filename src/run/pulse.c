@@ -52,7 +52,8 @@ static double try_push(const ag_stepper *method, stages *k, double *space) {
   ag_step_room room = method->room(1, 1, 1);
   size_t own = (size_t)(1 + room.own);
   double *carry = space + room.size, z = 0, z1, error[2] = {0, 0};
-  ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .jacobian = no_change, .self = k};
+  static const int velocity = -1; /* of an equation of second order: no position is needed */
+  ag_flow flow = {.n = 1, .m = 1, .rhs = note_stage, .rate = &velocity, .jacobian = no_change, .self = k};
   memset(space, 0, sizeof(double) * (room.size + 2 * own));
   carry[0] = k->push == 0;
   (void)method->step(method, &flow, 0, 1, &z, carry, &z1, carry + own, 1, 1, error, space);
@@ -74,11 +75,12 @@ static void find_places(ag_pulse *p, const ag_stepper *method) {
 
 void ag_pulse_create(ag_mover *m, const double *params, bool fixed) {
   const ag_dims *dims = ag_system_dims(m->sys);
-  if (m->full || m->core || fixed || !dims->pulses) return;
+  int n_pulse = m->full ? dims->full_pulses : dims->pulses;
+  if (m->core || fixed || !n_pulse) return;
   ag_pulse *p = m->pulse = ag_heap_alloc(sizeof *p);
   size_t n = (size_t)m->n, size = sizeof(double);
-  *p = (ag_pulse){.n = dims->pulses, .n_c = dims->c, .params = params};
-  p->tape = ag_system_role(m->sys, AG_ROLE_PULSES);
+  *p = (ag_pulse){.n = n_pulse, .n_c = m->n_c, .params = params};
+  p->tape = ag_system_role(m->sys, m->full ? AG_ROLE_FULL_PULSES : AG_ROLE_PULSES);
   p->moves = p->tape->n_need[AG_SEG_Z] > 0;
   p->c = ag_heap_alloc(size * (size_t)(p->n_c + 2 * p->n));
   p->isolate = ag_isolate_of_tape(p->tape, params, m->compiles, m->n, p->c, p->n_c + 2 * p->n);

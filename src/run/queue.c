@@ -7,11 +7,12 @@
 
 #include "base/arena.h"
 #include "run/batch.h"
-#include "run/run_internal.h"
+#include "run/corner.h"
 
 struct ag_queue {
   ag_batch_job *b;
-  ag_mover m; /* uses the data of a lane: its worker, prepared parameters */
+  run r;            /* its mover uses the data of a lane: its worker, prepared parameters */
+  ag_run_options o; /* of it */
   int n_prep[AG_FUSED_TAPES];
   const double *params; /* that the functions are prepared for */
   bool *fresh;          /* per lane */
@@ -22,11 +23,14 @@ struct ag_queue {
 ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   ag_queue *q = ag_heap_alloc(sizeof *q);
   q->b = b;
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   bool core = b->result->core_only;
-  ag_mover_create(m, b->sys, ag_system_param_values(b->sys), &b->o->run, core);
+  q->o = b->o->run;
+  ag_mover_create(m, b->sys, ag_system_param_values(b->sys), &q->o, core);
+  ag_corner_create(&q->r, b->sys, &q->o);
   if (b->kernel) ag_mover_use(m, ag_system_param_values(b->sys), b->kernel);
   m->watch = true;
+  m->counts = b->watch.counts;
   ag_look_create(m, b->watch.tape, ag_system_param_values(b->sys));
   ag_work_free(m->work);
   free(m->prep);
@@ -49,10 +53,11 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
 
 void ag_queue_free(ag_queue *q) {
   if (!q) return;
-  q->m.work = NULL;
-  q->m.prep = q->m.prep_jacobian = q->m.prep_finish = NULL;
+  q->r.m.work = NULL;
+  q->r.m.prep = q->r.m.prep_jacobian = q->r.m.prep_finish = NULL;
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(q->prep[i]);
-  ag_mover_free(&q->m);
+  ag_mover_free(&q->r.m);
+  ag_corner_free(&q->r);
   void *all[] = {q->fresh, q->record, q->column_slots, q->out, q};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
@@ -64,7 +69,7 @@ static void take(const ag_lane_step *s, int n, const double *from, double *to) {
 
 /* The mover becomes that of the lane. */
 static void enter(ag_queue *q, const ag_lane_step *s) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   m->work = s->work;
   m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
   m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
@@ -89,7 +94,7 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
 
 /* The step, from the workspace of the lanes. */
 static void take_step(ag_queue *q, const ag_lane_step *s) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   take(s, m->n_carry, s->carry, m->dz);
   take(s, m->n, s->z1, m->z1);
   take(s, (int)m->room.size, s->space, m->space);
@@ -99,7 +104,7 @@ static void take_step(ag_queue *q, const ag_lane_step *s) {
 
 bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, const double *c,
                     double *record) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   const ag_batch_job *b = q->b;
   bool changed;
   m->work = work;
@@ -119,7 +124,7 @@ bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, 
 
 /* The record at time t inside the step, as in a single run. */
 static bool point_in_step(ag_queue *q, const ag_lane_step *s, double t, double *record) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   if (m->core) return ag_mover_settled(m, s->t, t) && ag_queue_point(q, s->work, s->params, t, m->zt, m->c, record);
   if (!ag_mover_point(m, s->t, t)) return false;
   ag_record_fill(q->b->sys, s->work, t, m->x, record);
@@ -145,7 +150,7 @@ bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member) {
 }
 
 bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   double error[2], h = s->t1 - s->t;
   enter(q, s);
   take(s, m->n_carry, s->carry, m->dz);
@@ -159,7 +164,7 @@ bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
 
 /* The crossings of the step into m->hits, as in a single run; how many, -1: there is no dense output. */
 static int crossings(ag_queue *q, const ag_lane_step *s) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   int n = q->b->watch.n, n_hit = 0;
   double h = s->t1 - s->t;
   take_step(q, s);
@@ -179,7 +184,7 @@ static int crossings(ag_queue *q, const ag_lane_step *s) {
 }
 
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event, bool *corner) {
-  ag_mover *m = &q->m;
+  ag_mover *m = &q->r.m;
   const ag_run_options *o = &q->b->o->run;
   const ag_model *model = ag_system_model(q->b->sys);
   ag_end end = AG_END_TIME;
@@ -199,4 +204,48 @@ ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t,
       end = AG_END_CROSSINGS;
   }
   return end != AG_END_TIME && !ag_mover_at(m, s->t, *t, z) ? AG_END_STEP : end;
+}
+
+/* The state before the step in which the corner was met becomes that of the run. */
+static void go_back(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k) {
+  run *r = &q->r;
+  ag_mover *m = &r->m;
+  const ag_tape *renew = ag_system_role(m->sys, AG_ROLE_RENEW);
+  int at = s->lane, w = s->lanes, n_c = renew ? renew->n_out : 0; /* one that is not renewed is not kept */
+  const double *row = k->numbers + AG_KEPT_NUMBERS * w;
+  ag_lane_step before = *s;
+  before.z = row, before.carry = row + m->n * w;
+  const double *c = before.carry + m->n_carry * w, *memory = c + n_c * w;
+  if (renew) before.c = c;
+  enter(q, &before);
+  take(s, m->n_carry, before.carry, m->dz);
+  r->t = k->numbers[AG_KEPT_T * w + at], r->h = k->numbers[AG_KEPT_H * w + at];
+  r->control.last_error = k->numbers[AG_KEPT_ERROR * w + at], r->control.spare = k->numbers[AG_KEPT_SPARE * w + at];
+  r->control.rejected = k->words[AG_KEPT_WAS * w + at] != 0;
+  r->res->steps = (long)k->words[AG_KEPT_STEPS * w + at];
+  r->res->rejected = (long)k->words[AG_KEPT_REJECTED * w + at];
+  for (int e = 0; e < q->b->watch.n; e++) m->sign[m->g_first + e] = (memory[e * w + at] > 0) - (memory[e * w + at] < 0);
+  m->fresh = r->res->steps == 0;
+  if (m->fresh) ag_mover_signs(m, r->t);
+}
+
+ag_end ag_queue_corner(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k, ag_lane_after *after) {
+  go_back(q, s, k);
+  run *r = &q->r;
+  ag_mover *m = &r->m;
+  ag_end end = ag_corner_pass(r);
+  q->fresh[s->lane] = m->fresh;
+  *after = (ag_lane_after){.t = r->t,
+                           .h = r->h,
+                           .last_error = r->control.last_error,
+                           .spare = r->control.spare,
+                           .rejected_last = r->control.rejected,
+                           .steps = r->res->steps,
+                           .rejected = r->res->rejected,
+                           .event = r->res->end_event,
+                           .z = m->z,
+                           .carry = m->dz,
+                           .c = m->c,
+                           .sign = m->sign + m->g_first};
+  return end;
 }

@@ -120,10 +120,7 @@ static bool runs_into_pole(run *r) {
   return singular(r, NULL);
 }
 
-ag_end ag_remark_step(run *r) {
-  if (runs_into_pole(r)) return AG_END_SINGULAR;
-  return ag_rows_rattle(r) ? AG_END_SLIDES : AG_END_TIME;
-}
+ag_end ag_remark_step(run *r) { return runs_into_pole(r) ? AG_END_SINGULAR : AG_END_TIME; }
 
 enum { MANY_STEPS = 1000 };
 
@@ -169,10 +166,6 @@ void ag_remark_end(run *r, const double *x0) {
   bool asks = end == AG_END_STEP || end == AG_END_FINITE || end == AG_END_RANK || end == AG_END_MASS ||
               end == AG_END_PROJECT;
   if (end == AG_END_ROWS) ag_rows_explain(r, &out);
-  if (end == AG_END_SLIDES && r->m.full)
-    ag_text_str(&out,
-                "both sides push back towards a place where the equations switch (if, abs, sign, min, max), and a "
-                "motion with multipliers cannot slide along it: start a new run here");
   if (end == AG_END_SINGULAR) (void)singular(r, &out);
   if (asks) ag_work_why(r->m.work, r->params, r->o->t0, x0, r->t, r->m.x, &out);
   r->res->why = out.s;

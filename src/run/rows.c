@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "run/switch.h"
 #include "run/trajectory.h"
 
 enum { PLACES = 64 }; /* per step at which the rows are looked at */
@@ -21,6 +22,23 @@ void ag_rows_choosing(run *r) {
   const ag_dims *n = ag_system_dims(r->sys);
   bool choose = r->m.full && n->row && n->switches && !r->watches && ag_system_elimination(r->sys) != AG_ELIM_SADDLE;
   if (choose) r->all = ag_work_take_rows(r->m.work, -1);
+}
+
+/* How many rows are independent. On a branch they stay so: one that fades away does so at its end. */
+static void expect_rank(run *r, int rank) {
+  r->rank = rank;
+  if (r->all) ag_work_due(r->m.work, r->m.switches ? rank : 0);
+}
+
+void ag_rows_here(run *r) {
+  ag_mover *m = &r->m;
+  const ag_dims *n = ag_system_dims(r->sys);
+  double h = r->h != 0 ? r->h : 1e-3 * (r->o->t1 - r->o->t0);
+  if (m->switches && !m->switches->started) ag_switch_here(m, r->t, h);
+  else if (m->switches) ag_work_branch(m->work, m->c);
+  if (!r->all) return;
+  r->watches = true; /* those that cease to act may begin to act again */
+  expect_rank(r, ag_work_rows(m->work, n->row, r->t, m->z).rank);
 }
 
 static ag_rows_report look(run *r, double t, const double *z) {
@@ -103,7 +121,7 @@ static bool change_mover(run *r) {
   const ag_dims *n = ag_system_dims(r->sys);
   if (ag_stepper_lacks(r->o->method, AG_NEEDS_RHS)) return false;
   r->own = *r->o;
-  r->own.multipliers = true, r->own.kernel = NULL, r->own.watch = NULL, r->own.from = NULL;
+  r->own.multipliers = true, r->own.kernel = NULL, r->own.watch = NULL;
   ag_mover_create(&r->m, r->sys, r->params, &r->own, false);
   ag_mover_full(&old, r->t, old.z, old.c, r->m.z);
   memcpy(r->m.c, old.c, sizeof(double) * (size_t)n->c);
@@ -119,12 +137,12 @@ static bool change_mover(run *r) {
 
 bool ag_rows_renew(run *r, const char *why) {
   int row = r->said.state == AG_ROWS_AWAKE ? r->said.row : -1;
-  if (ag_system_elimination(r->sys) == AG_ELIM_SADDLE) return false;
+  if (r->lane || ag_system_elimination(r->sys) == AG_ELIM_SADDLE) return false;
   if (!r->m.full && !change_mover(r)) return false;
   if (!ag_work_take_rows(r->m.work, row)) return false;
   ag_mover *m = &r->m;
-  r->all = true;
-  r->rank = ag_work_rows(m->work, ag_system_dims(r->sys)->row, r->t, m->z).rank;
+  r->all = r->anew = true;
+  ag_rows_here(r);
   if (!r->res->renewed) {
     ag_text out = {0};
     ag_text_printf(&out, "from t = %.9g on with multipliers: ", r->t);
@@ -215,17 +233,20 @@ bool ag_rows_faded(run *r) {
   return ag_rows_renew(r, "");
 }
 
-bool ag_rows_rattle(run *r) {
-  enum { THOUSAND = 1000 };
-  static const double NO_TIME = 1e-6; /* of the longest time that as many steps took before */
-  if (!r->m.full || r->m.step || r->o->dt > 0 || !ag_system_dims(r->sys)->switches) return false;
-  if (r->rush == 0) r->rush_t = r->t;
-  if (r->rush++ < THOUSAND) return false;
-  double gap = fabs(r->t - r->rush_t);
-  bool rattles = gap < NO_TIME * r->rush_most && !ag_clock_knows_all(r->clock);
-  r->rush = 0;
-  r->rush_most = fmax(r->rush_most, gap);
-  return rattles;
+ag_end ag_rows_turn(run *r) {
+  ag_mover *m = &r->m;
+  r->anew = false;
+  if (!m->switches) return AG_END_TIME;
+  ag_work_due(m->work, 0);
+  AG_TRY_END(ag_trajectory_switch(r));
+  if (!m->full || !r->all) return AG_END_TIME;
+  ag_rows_report said = look(r, r->t, m->z);
+  if (said.state == AG_ROWS_CONTRADICT || (said.state == AG_ROWS_AWAKE && !satisfied(r, said))) {
+    r->said = said;
+    return AG_END_ROWS;
+  }
+  expect_rank(r, said.rank);
+  return AG_END_TIME;
 }
 
 ag_end ag_rows_settled(run *r) {
@@ -239,8 +260,8 @@ ag_end ag_rows_settled(run *r) {
   if (speaks(said)) return AG_END_ROWS;
   if (said.state == AG_ROWS_WEAK)
     return ag_rows_renew(r, "the rows kept so far are about to lose rank") ? AG_END_TIME : AG_END_RANK;
-  if (said.rank < ag_system_dims(r->sys)->rank && r->m.full) return AG_END_RANK;
-  if (said.rank) r->rank = said.rank;
+  if (said.rank < ag_system_dims(r->sys)->rank && r->m.full && !r->all) return AG_END_RANK;
+  if (said.rank && !(r->all && r->m.switches)) r->rank = said.rank;
   return AG_END_TIME;
 }
 

@@ -123,6 +123,9 @@ const char *ag_run_closure(const ag_system *sys, const ag_run_options *o);
  * form is the one with multipliers, branch by branch. */
 bool ag_run_full(const ag_system *sys, const ag_run_options *o);
 
+/* Does a checkpoint have as many numbers as a run with these options, once the system is prepared for it? */
+bool ag_run_point_fits(const ag_system *sys, const ag_run_options *o, const ag_checkpoint *c);
+
 /* A suitable method for a run that specifies none, with these options from x0: dop853; radau3 or radau5 where steps are
  * limited by stability soon after the start (*stiffness: step size times largest eigenvalue there, else 0); euler_heun
  * on a path with noise. Prepares, as ag_run_prepare does. */

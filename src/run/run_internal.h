@@ -7,8 +7,10 @@
 #include "run/isolate.h"
 #include "run/run.h"
 
-/* Radians by which a basis may turn in a step, as it begins; cos^2 of the angle beyond which a step is refused. */
+/* Radians by which a basis may turn in a step, as it begins, and how many times as far in a fixed one; cos^2 of the
+ * angle beyond which a step is refused. */
 #define AG_TURN_STEP 0.8
+#define AG_TURN_FIXED 1.75
 #define AG_TURN_MOST 0.1
 
 /* The state that is integrated, in either closure: n numbers z (reduced, with basis data c) or the full state; the
@@ -44,8 +46,8 @@ typedef struct ag_mover {
   bool full;
   double *step; /* of a path with noise: [1 | dW/h | areas/h], what the increment reads, and a copy; else NULL */
   int n_step;
-  bool core; /* of batches: the core alone */
-  int n;
+  bool core;             /* of batches: the core alone */
+  int n, n_c;            /* numbers of z; of c: bases and branches, or the branches of the full state */
   double *z, *c, *dz;    /* where we are, and the carry there: the right-hand side, then what is the method's own */
   double *z1, *dz1, *c1; /* after the step being tried */
   double *x, *zt;        /* scratch: a full state; a reduced one */
@@ -54,6 +56,7 @@ typedef struct ag_mover {
   int n_carry;
   ag_flow flow;
   ag_factor *factors;
+  int *rate;         /* per component, of methods for equations of second order (ag_flow); else NULL */
   int *spin;         /* per factor, of methods that turn rotations axis by axis; else NULL */
   bool in_place;     /* adaptive steps of a system that can go through lanes: after a step lengths are restored, and */
   double *aligned;   /* scratch */
@@ -89,6 +92,7 @@ typedef struct ag_mover {
   ag_doubt *doubts;    /* per function */
   bool events;         /* those of the model are located */
   int section;         /* and this section: 1 + its index; 0: none */
+  const bool *counts;  /* of batches, per function: does anything depend on it? NULL: all are wanted */
   int g_first, n_g;    /* which functions are: see ag_run_result.n_event */
   ag_watcher *watcher; /* these functions on z; NULL: none, or only on the full state */
   bool watch;          /* all of them can be evaluated so */
@@ -111,6 +115,7 @@ int ag_mover_branch(ag_mover *m, double t, const double *z, const double *c, dou
 int ag_mover_settle(ag_mover *m, double t, double *z, double *c, bool *changed);
 /* A try of a step from the current state of the mover into z1 and dz1, as ag_stepper.step. */
 int ag_mover_step(ag_mover *m, double t, double h, double rtol, double atol, double *error);
+bool ag_run_all_rows(const ag_system *sys, const ag_checkpoint *c); /* all rows take part: rows.c */
 /* The tangent of what is integrated: its factors (room for n_z + 1; the number of them is returned) and, *m, its
  * dimension. core: the core alone. */
 int ag_mover_factors(const ag_system *sys, bool core, ag_factor *factors, int *m);
@@ -228,6 +233,9 @@ void ag_switch_free(ag_mover *m);
 bool ag_switch_first(ag_mover *m, double t, double h, double *at);
 bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *limit);
 bool ag_switch_slides(const ag_mover *m);
+/* A mover of the full state begins here: the branches, and which functions are zero up to rounding, h being a usual
+ * step. */
+void ag_switch_here(ag_mover *m, double t, double h);
 void ag_slide_project(ag_mover *m, double t, double *z);
 /* Forces of constraint on the branch, or along the surface, for all that reads them until they are let go. False: they
  * are those of one side of a surface slid on. */

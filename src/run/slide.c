@@ -42,7 +42,7 @@ static int evaluate_like(ag_mover *m, double t, const double *z, const double *l
   for (int j = 0; j < 1 << w->n_slide; j++) {
     const double *c = field_c(w, like, j);
     int trouble = ag_mover_branch(m, t, z, c, w->fields + j * m->n);
-    if (!trouble) trouble = ag_work_role(m->work, AG_ROLE_SWITCH_RATES, t, z, c, w->rates + j * w->n);
+    if (!trouble) trouble = ag_switch_rates(m, t, z, c, w->fields + j * m->n, w->rates + j * w->n);
     if (trouble) return trouble;
   }
   return AG_FINE;
@@ -172,6 +172,7 @@ bool ag_slide_role(ag_mover *m, int role, double t, const double *z, const doubl
 
 bool ag_slide_observe(ag_mover *m, double t, const double *z, const double *like, const double *x, double *values) {
   int n = ag_system_dims(m->sys)->lambda;
+  if (m->full) return false;
   double *lambda = ag_heap_alloc(sizeof *lambda * (size_t)(n + 1));
   bool good = (!n || !ag_work_accel(m->work, t, x, NULL, lambda)) &&
               combined_role(m, AG_ROLE_OBSERVED, t, z, like, n, lambda, values);
@@ -179,8 +180,28 @@ bool ag_slide_observe(ag_mover *m, double t, const double *z, const double *like
   return good;
 }
 
+/* The multipliers of the multiplier form, combined like the fields. */
+static bool hold_multipliers(ag_mover *m, double t, const double *x, const double *like) {
+  ag_switch *w = m->switches;
+  int n = ag_system_dims(m->sys)->lambda;
+  if (!w->n_slide) return true;
+  double *sum = ag_heap_alloc(sizeof *sum * 2 * (size_t)(n + 1)), *one = sum + n;
+  bool good = weigh(m, t, x, like);
+  for (int j = 0; j < 1 << w->n_slide && good; j++) {
+    double part = weight(w, j, -1);
+    ag_work_branch(m->work, field_c(w, like, j));
+    good = !ag_work_accel(m->work, t, x, NULL, one);
+    for (int i = 0; i < n; i++) sum[i] += part * one[i];
+  }
+  ag_work_branch(m->work, m->c);
+  if (good) ag_work_hold(m->work, sum);
+  free(sum);
+  return good;
+}
+
 bool ag_slide_hold(ag_mover *m, double t, const double *z, const double *like) {
   const ag_tape *tape = m->switches ? ag_system_role(m->sys, AG_ROLE_REACTION) : NULL;
+  if (m->full && m->switches) return hold_multipliers(m, t, z, like);
   if (!tape) return true;
   double *force = ag_heap_alloc(sizeof *force * (size_t)(tape->n_out + 1));
   bool good = ag_slide_role(m, AG_ROLE_REACTION, t, z, like, force);
@@ -216,7 +237,7 @@ static void project(ag_mover *m, double t, double *z) {
   ag_switch *w = m->switches;
   for (int pass = 0; pass < PROJECT; pass++) {
     double g[AG_SLIDE_MAX], d[AG_SLIDE_MAX];
-    if (slide_at(m, t, z) || ag_work_role(m->work, AG_ROLE_SWITCHES, t, z, m->c, w->s)) return;
+    if (slide_at(m, t, z) || ag_switch_functions(m, t, z, m->c, w->s)) return;
     for (int k = 0; k < w->n_slide; k++) g[k] = w->s[w->slide[k]];
     if (!correction(w, g, d)) return;
     for (int i = 0; i < w->n_slide; i++)
@@ -250,7 +271,7 @@ bool ag_slide_holds(ag_mover *m, double t, double h, int e) {
 /* Rates of all switching functions in the current mode. */
 static bool mode_rates(ag_mover *m, double t, const double *z, double *rates) {
   ag_switch *w = m->switches;
-  if (!w->n_slide) return !ag_work_role(m->work, AG_ROLE_SWITCH_RATES, t, z, m->c, rates);
+  if (!w->n_slide) return !ag_switch_rates(m, t, z, m->c, NULL, rates);
   if (slide_at(m, t, z)) return false;
   for (int k = 0; k < w->n; k++) rates[k] = combined_rate(w, k, -1);
   return true;
@@ -356,7 +377,7 @@ ag_turn ag_slide_decide(ag_mover *m, double t, double direction, double h) {
   w->started = true;
   memcpy(w->before, w->branch, sizeof(double) * (size_t)w->n);
   double *s = w->now;
-  if (ag_work_role(m->work, AG_ROLE_SWITCHES, t, m->z, m->c, s)) return AG_TURN_STUCK;
+  if (ag_switch_functions(m, t, m->z, m->c, s)) return AG_TURN_STUCK;
   for (int k = 0; k < w->n; k++) {
     if (!w->hit[k] && w->branch[k] != 0 && s[k] != 0) continue;
     if (n_at == TOGETHER) return AG_TURN_STUCK;

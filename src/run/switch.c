@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAMPLES = 64, CHEAP_WORK = 32, WORK = 4000, ROOT = 100 };
+enum { SAMPLES = 64, CHEAP_WORK = 32, WORK = 4000, ROOT = 200 };
 
 static const double ROUNDING = 1e-13;  /* of a known curve */
 static const double SAME_TIME = 4e-16; /* relative to the time */
@@ -19,15 +19,36 @@ static ag_isolate *isolate_role(const ag_mover *m, int role, const double *param
   return ag_isolate_of_tape(ag_system_role(m->sys, role), params, m->compiles, m->n, c, ag_system_dims(m->sys)->c);
 }
 
+static bool reads_time(const ag_mover *m, int role) {
+  const ag_tape *tape = ag_system_role(m->sys, role);
+  return tape && tape->n_need[AG_SEG_T];
+}
+
+/* The multiplier form gives rates by numbers, from a linear system: they have no bounds. */
+static void take_isolation(ag_mover *m, const double *params) {
+  ag_switch *w = m->switches;
+  w->on_s = isolate_role(m, w->functions, params, m->c);
+  for (int side = 0; side < 2; side++) {
+    bool rates = side == 1;
+    w->bounded[side] = ag_heap_alloc((size_t)w->n);
+    if (!rates || !m->full)
+      ag_enclose_bounded(ag_system_role(m->sys, rates ? AG_ROLE_SWITCH_RATES : w->functions), w->bounded[side]);
+    if (!m->full) w->on_rate[side] = isolate_role(m, AG_ROLE_SWITCH_RATES, params, w->c + side * w->n_c);
+  }
+}
+
 void ag_switch_create(ag_mover *m, const double *params) {
   const ag_dims *dims = ag_system_dims(m->sys);
-  size_t n = (size_t)dims->switches, size = sizeof(double), n_z = (size_t)m->n;
-  if (m->full || m->core || !n) return;
+  int n_switch = m->full ? dims->full_switches : dims->switches;
+  size_t n = (size_t)n_switch, size = sizeof(double), n_z = (size_t)m->n;
+  if (m->core || !n) return;
   ag_switch *w = m->switches = ag_heap_alloc(sizeof *w);
-  *w = (ag_switch){.n = dims->switches, .n_c = dims->c, .branch = m->c + dims->c - dims->switches, .plain = m->method};
-  w->timeless = !ag_system_role(m->sys, AG_ROLE_RHS)->n_need[AG_SEG_T] &&
-                !ag_system_role(m->sys, AG_ROLE_SWITCHES)->n_need[AG_SEG_T];
-  w->c = ag_heap_alloc(size * AG_SLIDE_FIELDS * (size_t)dims->c);
+  *w = (ag_switch){.n = n_switch, .n_c = m->n_c, .branch = m->c + m->n_c - n_switch, .plain = m->method};
+  w->functions = m->full ? AG_ROLE_FULL_SWITCHES : AG_ROLE_SWITCHES;
+  w->timeless = !reads_time(m, w->functions) && !reads_time(m, AG_ROLE_RHS) &&
+                !(m->full && (reads_time(m, AG_ROLE_SADDLE) || reads_time(m, AG_ROLE_RESERVE)));
+  w->moved = ag_heap_alloc(size * (n + n_z + (size_t)dims->xi));
+  w->c = ag_heap_alloc(size * AG_SLIDE_FIELDS * (size_t)m->n_c);
   w->fields = ag_heap_alloc(size * AG_SLIDE_FIELDS * n_z);
   w->rates = ag_heap_alloc(size * AG_SLIDE_FIELDS * n);
   w->s = ag_heap_alloc(size * n);
@@ -39,24 +60,36 @@ void ag_switch_create(ag_mover *m, const double *params) {
   w->rows = ag_heap_alloc(size * AG_CURVE_ROWS * n_z);
   w->curve = ag_heap_alloc(size * (AG_ISOLATE_DEGREE + 1) * n_z);
   w->width = ag_heap_alloc(size * n_z);
-  w->on_s = isolate_role(m, AG_ROLE_SWITCHES, params, m->c);
-  for (int side = 0; side < 2; side++) {
-    w->bounded[side] = ag_heap_alloc(n);
-    ag_enclose_bounded(ag_system_role(m->sys, side ? AG_ROLE_SWITCH_RATES : AG_ROLE_SWITCHES), w->bounded[side]);
-    w->on_rate[side] = isolate_role(m, AG_ROLE_SWITCH_RATES, params, w->c + side * w->n_c);
-  }
+  take_isolation(m, params);
 }
 
 void ag_switch_free(ag_mover *m) {
   ag_switch *w = m->switches;
   if (!w) return;
-  void *all[] = {w->c,   w->fields, w->rates, w->s,     w->out,   w->now,        w->before,
-                 w->hit, w->skip,   w->rows,  w->curve, w->width, w->bounded[0], w->bounded[1]};
+  void *all[] = {w->c,    w->fields, w->rates, w->s,     w->out,        w->now,        w->before, w->hit,
+                 w->skip, w->rows,   w->curve, w->width, w->bounded[0], w->bounded[1], w->moved};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_isolate_free(w->on_s);
   ag_isolate_free(w->on_rate[0]);
   ag_isolate_free(w->on_rate[1]);
   free(w);
+}
+
+/* ---- the functions and their rates ---- */
+
+int ag_switch_functions(ag_mover *m, double t, const double *z, const double *c, double *s) {
+  return ag_work_role(m->work, m->switches->functions, t, z, c, s);
+}
+
+int ag_switch_rates(ag_mover *m, double t, const double *z, const double *c, const double *dz, double *rates) {
+  ag_switch *w = m->switches;
+  if (!m->full) return ag_work_role(m->work, AG_ROLE_SWITCH_RATES, t, z, c, rates);
+  const ag_dims *dims = ag_system_dims(m->sys);
+  double *moved = w->moved, *own = moved + w->n + dims->xi;
+  int trouble = dz ? AG_FINE : ag_mover_branch(m, t, z, c, own);
+  memcpy(moved, c, sizeof(double) * (size_t)w->n);
+  memcpy(moved + w->n, (dz ? dz : own) + dims->q, sizeof(double) * (size_t)dims->xi);
+  return trouble ? trouble : ag_work_role(m->work, AG_ROLE_FULL_RATES, t, z, moved, rates);
 }
 
 /* ---- functions that must not change their sign ---- */
@@ -77,9 +110,9 @@ static double value(const probe *p, double t, const double *z) {
   ag_mover *m = p->m;
   ag_switch *w = m->switches;
   if (p->kind == MARGIN) return ag_slide_margin(m, t, z, p->k);
-  int role = p->kind == SURFACE ? AG_ROLE_SWITCHES : AG_ROLE_SWITCH_RATES;
-  const double *c = p->kind == SURFACE ? m->c : w->c + p->side * w->n_c;
-  return ag_work_role(m->work, role, t, z, c, w->out) ? NAN : p->want * w->out[p->k];
+  int trouble = p->kind == SURFACE ? ag_switch_functions(m, t, z, m->c, w->out)
+                                   : ag_switch_rates(m, t, z, w->c + p->side * w->n_c, NULL, w->out);
+  return trouble ? NAN : p->want * w->out[p->k];
 }
 
 static double on_dense(const probe *p, double theta) {
@@ -96,19 +129,21 @@ static double by_step(const probe *p, double s) {
   return value(p, s, m->zt);
 }
 
-/* The zero between a, where the function is positive, and b, where it is not: the first time known at which it is not.
- * Regula falsi with the Illinois rule, guarded by bisection. */
+/* The zero between a, where the function is positive, and b, where it is not: the first time known at which it is not,
+ * or at which no step can be made to (a row that fades away there). Regula falsi with the Illinois rule; halved where
+ * two of these steps did not do that: the root may be a billion times nearer to a than b is. */
 static double locate(const probe *p, double a, double b) {
   double fa = by_step(p, a), fb = by_step(p, b);
-  if (!(fb <= 0)) return NAN; /* the dense output was not accurate enough: it is found in the next step */
+  if (fb > 0) return NAN; /* the dense output was not accurate enough: it is found in the next step */
   if (!(fa > 0)) return a == p->t ? b : a;
-  int last = 0;
+  int last = 0, since = 0; /* steps since it was halved last */
+  double wide = fabs(b - a);
   for (int i = 0; i < ROOT && fabs(b - a) > 2.2e-16 * fabs(b) && fb != 0; i++) {
     double s = b - fb * (b - a) / (fb - fa);
-    if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 4 == 3) s = 0.5 * (a + b);
+    if (fabs(b - a) <= 0.5 * wide) wide = fabs(b - a), since = 0;
+    if (!(s > fmin(a, b) && s < fmax(a, b)) || since++ == 2) s = 0.5 * (a + b), since = 0;
     if (s == a || s == b) break;
     double f = by_step(p, s);
-    if (isnan(f)) break;
     if (f > 0) {
       a = s, fa = f;
       if (last == 1) fb *= 0.5;
@@ -182,7 +217,7 @@ static bool isolate_all(ag_mover *m, double t, double h, int degree, int n, cons
   bool clear = true;
   for (int k = 0; k < w->n; k++) w->skip[k] = w->branch[k] == 0 || !w->bounded[0][k];
   (void)ag_isolate_step(w->on_s, t, h, degree, w->curve, w->width, w->skip, work);
-  for (int side = 0; side < 2 && w->n_slide == 1; side++) {
+  for (int side = 0; side < 2 && w->n_slide == 1 && !m->full; side++) {
     for (int k = 0; k < w->n; k++) w->skip[k] = k != w->slide[0] || !w->bounded[1][k];
     (void)ag_isolate_step(w->on_rate[side], t, h, degree, w->curve, w->width, w->skip, work);
   }
@@ -204,8 +239,29 @@ static void set_sides(ag_mover *m) {
   }
 }
 
+/* The part of the step that is to be tried instead, where a function comes nearer to zero early in it than it is known:
+ * on a branch that is only passed through (a thin layer) the numbers grow far beyond their size in it, and with them
+ * the rounding error. A function that leaves zero at the start is known to. 1: the step is good. */
+static double part_known(const ag_mover *m, const probe *p, int n) {
+  static const double EARLY = 0.5, FAR = 100;
+  double part = 1, before = 0, behind = 0;
+  for (int i = 0; i < m->n; i++) before = fmax(before, fabs(m->z[i])), behind = fmax(behind, fabs(m->z1[i]));
+  if (!(before > 0) || !(behind > FAR * before)) return 1;
+  for (int i = 0; i < n; i++) {
+    int n_found = 0;
+    ag_isolate *isolate = isolate_of(&p[i]);
+    const ag_bracket *b = isolate && !ag_isolate_tired(isolate) ? ag_isolate_found(isolate, p[i].k, &n_found) : NULL;
+    for (int k = 0; k < n_found; k++) {
+      if (!b[k].doubt || b[k].to >= EARLY || (b[k].from <= 0 && on_dense(&p[i], b[k].to) > 0)) continue;
+      part = fmin(part, b[k].to / EARLY);
+    }
+  }
+  return part;
+}
+
 bool ag_switch_first(ag_mover *m, double t, double h, double *at) {
   ag_switch *w = m->switches;
+  w->part = 1;
   probe *p = ag_heap_alloc(sizeof *p * (size_t)(w->n + 2 * AG_SLIDE_MAX));
   int n = probes(m, t, h, p);
   double first = NAN, *found = ag_heap_alloc(sizeof(double) * (size_t)(n + 1));
@@ -216,6 +272,7 @@ bool ag_switch_first(ag_mover *m, double t, double h, double *at) {
     ag_curve_dense(m, w->curve);
     for (int i = 0; i < m->n; i++) w->width[i] = ROUNDING * fmax(fabs(m->z[i]), fabs(m->z1[i]));
     (void)isolate_all(m, t, h, AG_ISOLATE_DEGREE, n, p, WORK);
+    if (m->rtol > 0) w->part = part_known(m, p, n); /* fixed steps stay as they are */
     for (int i = 0; i < n; i++) {
       const ag_isolate *isolate = isolate_of(&p[i]);
       found[i] = first_change(&p[i], isolate && !ag_isolate_tired(isolate) ? isolate : NULL);
@@ -237,9 +294,7 @@ bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *li
   bool here = false;
   *limit = INFINITY;
   memset(w->hit, 0, (size_t)w->n);
-  if (ag_work_role(m->work, AG_ROLE_SWITCHES, t, m->z, m->c, w->s) ||
-      ag_work_role(m->work, AG_ROLE_SWITCH_RATES, t, m->z, m->c, w->out))
-    return false;
+  if (ag_switch_functions(m, t, m->z, m->c, w->s) || ag_switch_rates(m, t, m->z, m->c, NULL, w->out)) return false;
   for (int k = 0; k < w->n; k++) {
     double left = -w->s[k] / w->out[k];
     if (w->branch[k] == 0 || !(left * h >= 0) || fabs(left) > fabs(h)) continue;
@@ -248,6 +303,15 @@ bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *li
     here = here || w->hit[k];
   }
   return here;
+}
+
+void ag_switch_here(ag_mover *m, double t, double h) {
+  static const double HERE = 1e-9; /* of a step */
+  ag_switch *w = m->switches;
+  ag_work_full_branches(m->work, t, m->z, m->c);
+  ag_work_branch(m->work, m->c);
+  if (ag_switch_functions(m, t, m->z, m->c, w->s) || ag_switch_rates(m, t, m->z, m->c, NULL, w->out)) return;
+  for (int k = 0; k < w->n; k++) w->hit[k] = fabs(w->s[k]) <= HERE * fabs(h * w->out[k]);
 }
 
 bool ag_switch_slides(const ag_mover *m) { return m->switches && m->switches->n_slide; }

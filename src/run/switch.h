@@ -10,6 +10,7 @@ enum { AG_SLIDE_MAX = 3, AG_SLIDE_FIELDS = 1 << AG_SLIDE_MAX }; /* surfaces the 
 
 struct ag_switch {
   int n, n_c;
+  int functions;  /* the role of the switching functions */
   double *branch; /* per switching function its sign, at the end of c of the mover; 0: the motion slides on it */
   int n_slide, slide[AG_SLIDE_MAX];
   bool timeless;          /* neither the equations nor their choices read t */
@@ -17,16 +18,22 @@ struct ag_switch {
   double *fields, *rates; /* per field: the right-hand side; the rates of all switching functions */
   double lambda[AG_SLIDE_MAX], weight[AG_SLIDE_FIELDS];
   double *s, *out, *now;         /* scratch: per switching function */
+  double *moved;                 /* scratch: branches, xi', a rate of z */
   bool *hit, *skip;              /* per switching function: it is zero at the end of the step; it is skipped */
   bool *bounded[2];              /* per switching function: can it, can its rate be enclosed? */
   ag_isolate *on_s, *on_rate[2]; /* rates on either side of the one slid on */
   double *rows, *curve, *width, *before;
+  double part;             /* of the step just examined, to be tried instead; 1: it was good */
   bool started;            /* branches have been decided: zeros among them are surfaces slid on */
   const ag_stepper *plain; /* the method of the library: compiled ones do not slide */
 };
 
 /* Outcomes where switching functions are zero. */
 typedef enum ag_turn { AG_TURN_ON, AG_TURN_STICKS, AG_TURN_FORKS, AG_TURN_STUCK } ag_turn;
+
+/* switch.c. The switching functions on the branch c; their rates there, dz: of z, or NULL where it is not known. */
+int ag_switch_functions(ag_mover *m, double t, const double *z, const double *c, double *s);
+int ag_switch_rates(ag_mover *m, double t, const double *z, const double *c, const double *dz, double *rates);
 
 /* slide.c. The right-hand side along the surfaces slid on. */
 int ag_slide_rhs(ag_mover *m, double t, const double *z, double *dz);

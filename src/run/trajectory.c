@@ -74,7 +74,7 @@ bool ag_trajectory_rows(run *r, double t, double h, double t1) {
     double s = ag_trajectory_grid(r);
     if ((h > 0 ? t1 - s : s - t1) <= slack) return true;
     m->method->interpolate(m->method, m->n, (s - t) / h, m->z, m->space, m->zt);
-    memcpy(m->c1, m->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
+    memcpy(m->c1, m->c, sizeof(double) * (size_t)m->n_c);
     bool changed;
     (void)ag_mover_settle(m, s, m->zt, m->c1, &changed);
     ag_mover_full(m, s, m->zt, m->c1, m->x);
@@ -223,8 +223,8 @@ ag_end ag_trajectory_crossings(run *r, double *t1) {
 }
 
 /* Operations of the interpreter after which a run is worth a compiler, about half a second, and beside code for many
- * steps at once one of single steps that is in the cache, a millisecond. */
-static const double WORTH_COMPILING = 4e7, WORTH_LOADING = 1e5;
+ * steps at once one of single steps that is in the cache, a millisecond. Short ones take longer to call. */
+static const double WORTH_COMPILING = 4e7, WORTH_LOADING = 1e5, TO_CALL = 60;
 
 static void choose_engine(run *r, const double *params) {
   ag_mover *m = &r->m;
@@ -244,11 +244,12 @@ static void choose_engine(run *r, const double *params) {
 void ag_trajectory_engine(run *r) {
   ag_mover *m = &r->m;
   bool asked = r->o->engine == AG_ENGINE_COMPILED;
-  double spent = (double)(m->n_rhs - r->n_many) * r->cost;
+  double n = (double)(m->n_rhs - r->n_many), spent = n * r->cost;
   if (m->fused) ag_stretch_want(r);
   if (m->fused || ag_switch_slides(m) || r->tried_compiling || m->full) return;
   if (r->o->engine == AG_ENGINE_INTERPRETED || (asked && !r->stretch)) return;
-  bool load = r->stretch && !r->tried_loading && spent > WORTH_LOADING, compile = spent > WORTH_COMPILING;
+  bool load = r->stretch && !r->tried_loading && n * (r->cost + TO_CALL) > WORTH_LOADING,
+       compile = spent > WORTH_COMPILING;
   if (!load && !compile) return;
   ag_text reason = {0};
   r->tried_loading = true, r->tried_compiling = compile || asked;
@@ -287,13 +288,13 @@ static double first_size(run *r) {
 /* Continues another run. */
 static void resume(run *r, const ag_checkpoint *from) {
   ag_mover *m = &r->m;
-  if (from->n_c > ag_system_dims(r->sys)->c) (void)ag_rows_resume(r);
+  if (ag_run_all_rows(r->sys, from)) (void)ag_rows_resume(r);
   ag_run_result *res = r->res;
   size_t n = sizeof(double) * (size_t)m->n;
   memcpy(m->z, from->z, n);
   memcpy(m->dz, from->dz, sizeof(double) * (size_t)m->n_carry);
   if (m->n_unit) memcpy(m->unit_length, from->unit, sizeof(double) * (size_t)m->n_unit);
-  memcpy(m->c, from->c, sizeof(double) * (size_t)ag_system_dims(r->sys)->c);
+  memcpy(m->c, from->c, sizeof(double) * (size_t)m->n_c);
   memcpy(m->sign, from->sign, sizeof(int) * (size_t)res->n_event);
   for (int e = 0; e < res->n_event; e++)
     for (int i = 0; i < from->event_count[e]; i++) ag_trajectory_event(r, e, from->event_times[e][i]);
@@ -303,6 +304,7 @@ static void resume(run *r, const ag_checkpoint *from) {
   r->smooth = from->smooth;
   r->switch_t = from->switch_t, r->switch_gap = from->switch_gap, r->n_switch = from->n_switch;
   if (m->switches) ag_slide_resume(m);
+  if (m->full) ag_rows_here(r);
   r->mark = from->mark;
   r->n_mark = from->n_mark;
   r->record[0] = from->t_row;
@@ -435,9 +437,10 @@ static void run_init(run *r) {
   r->column_slots = ag_heap_alloc(sizeof(double) * (size_t)(r->o->columns ? r->o->columns->n_slot + 1 : 1));
   (void)ag_run_columns_at(r->sys, r->column_at);
   if (r->o->columns) (void)ag_tape_prep(r->o->columns, r->params, r->column_slots);
-  size_t n_z = (size_t)(ag_system_dims(r->sys)->z + ag_system_dims(r->sys)->x);
+  const ag_dims *n = ag_system_dims(r->sys);
+  size_t n_z = (size_t)(n->z + n->x);
   r->ahead_z = ag_heap_alloc(sizeof(double) * (n_z + 1));
-  r->ahead_c = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->c + 1));
+  r->ahead_c = ag_heap_alloc(sizeof(double) * (size_t)(n->c + n->full_switches + 1));
   ag_rows_begin(r);
   r->keep = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->core + 1));
   r->own_atol = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(r->sys)->x + 1));
@@ -459,7 +462,6 @@ static double least(int n, const double *v, double than) {
 static void run_done(run *r) {
   ag_guard_free(r->guard);
   ag_stretch_free(r->stretch);
-  ag_clock_free(r->clock);
   ag_mover_free(&r->m);
   free(r->record);
   free(r->column_at);
@@ -483,7 +485,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   run_init(&r);
   int trouble = AG_FINE;
   if (o->from) resume(&r, o->from);
-  else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n);
+  else if (r.m.full) memcpy(r.m.z, x0, sizeof(double) * (size_t)r.m.n), ag_rows_here(&r);
   else trouble = ag_work_reduce(r.m.work, o->t0, x0, r.m.c, r.m.z);
   if (!o->from) r.control.atol = ag_scale_atol(sys, r.m.work, o, x0, r.own_atol);
   ag_mover_tolerate(&r.m, r.control.atol, r.own_atol);
@@ -492,7 +494,7 @@ ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const 
   result->loose = ag_scale_loose(sys, o, r.own_atol, x0, &result->loose_size);
   if (!trouble && !o->from && !r.m.step) result->at_rest = ag_remark_rest(&r, x0);
   result->end = trouble ? ag_trajectory_trouble(trouble) : loop(&r);
-  result->pointwise = (r.m.full || r.m.step) && ag_system_dims(sys)->switches && !ag_clock_knows_all(r.clock);
+  result->pointwise = (r.m.full || r.m.step) && ag_system_dims(sys)->switches && !r.m.switches;
   keep_checkpoint(&r);
   finish(&r, r.record[0]);
   if (reads_time(sys)) result->at_rest = result->at_rest && still_at(&r, x0);

@@ -11,7 +11,6 @@
   } while (0)
 
 typedef struct ag_stretch ag_stretch; /* stretch.c */
-typedef struct ag_clock ag_clock;     /* clock.c */
 
 typedef struct run {
   const ag_system *sys;
@@ -41,13 +40,13 @@ typedef struct run {
   double smooth;       /* step size before a corner was approached, or 0 */
   double ahead, *ahead_z, *ahead_c; /* the time of the state at the end of the step that is already settled, or NaN */
   bool ahead_changed;
+  bool lane;                     /* of a batch: the form of the equations is not to be changed */
   bool watches;                  /* the rows of the constraints are watched (rows.c) */
   int rank;                      /* how many are independent */
   double looked_h, looked_drift; /* step size and drift of energy at the last look for a singularity */
   int looks;                     /* how many steps more it is looked for */
-  long rush;                     /* steps in the present thousand, see ag_rows_rattle */
-  double rush_t, rush_most;      /* where it began; the longest time that a thousand took so far */
   bool all;                      /* all of them are used, with multipliers */
+  bool anew;                     /* from here on, by another mover whose branches are not decided yet */
   bool renew;                    /* at the end of the step they are chosen anew */
   int idle;                      /* 1 + a row that ceases to act here, 0: none is known */
   ag_rows_report said;           /* their state when that was decided, or when it ended the run */
@@ -57,7 +56,6 @@ typedef struct run {
   double switch_at; /* the step ends where the equations switch, or NaN */
   double *own_atol; /* absolute tolerance of each number of the full state */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
-  ag_clock *clock;  /* with multipliers, or NULL */
   ag_stretch *stretch;
   double stretch_ask; /* operations after which one is compiled */
   long n_many;        /* right-hand sides evaluated by it */
@@ -79,6 +77,10 @@ void ag_rows_begin(run *r);
  * others were dropped, which would take part unseen. */
 void ag_rows_choosing(run *r);
 bool ag_rows_watch(run *r, double *t1);
+/* A mover of the full state stands at a state: its branches, and how many rows act. turn: branches are decided where
+ * functions are zero, and rows that begin to act on them either hold or end the run. */
+void ag_rows_here(run *r);
+ag_end ag_rows_turn(run *r);
 ag_end ag_rows_settled(run *r);
 bool ag_rows_cease(run *r); /* where the equations switch: do rows that were kept no longer act behind it? */
 /* Goes on from here with multipliers, all rows taking part. False: the method cannot do that. */
@@ -90,18 +92,8 @@ void ag_rows_explain(run *r, ag_text *out);
 bool ag_rows_ceased(run *r, ag_text *out);
 /* No step could be made: because a row fades away here? The motion then goes on with the multipliers of the others. */
 bool ag_rows_faded(run *r);
-/* With multipliers, choices that read the state are made as the equations are evaluated: where both sides push back the
- * steps become ever so short. True: a thousand of them no longer make headway. */
-bool ag_rows_rattle(run *r);
 /* The branch at the current state, where switching functions may be zero. */
 ag_end ag_trajectory_switch(run *r);
-
-/* clock.c: choices by time alone of a system with multipliers. create: NULL where nothing chooses. next: the first
- * switch in the step from t by h, between two neighbouring numbers. knows_all: does no choice read the state? */
-ag_clock *ag_clock_create(const ag_system *sys, const double *params);
-void ag_clock_free(ag_clock *k);
-bool ag_clock_next(ag_clock *k, ag_work *w, double t, double h, double *before, double *behind);
-bool ag_clock_knows_all(const ag_clock *k);
 
 /* stretch.c: many steps at once, by compiled code. begin: of a run; is it in the cache? want: compiles it where that
  * is worthwhile; steps: at most this many, in which nothing is recorded or shown. False: none was made, and the

@@ -19,13 +19,25 @@
 #define AG_PROJECT_EVAL(a, t, z, out, fail) \
   fail |= (VI)0 - (VI)(ag_work_role((a)->work, AG_ROLE_PROJECT, t, z, (a)->c, out) != AG_FINE);
 
-enum { TAPE_F, TAPE_O, TAPE_J, TAPE_END, TAPE_AGREE, TAPE_CANONICAL, TAPE_PROJECT, TAPE_TURN, TAPE_RENEW, N_TAPE };
+enum {
+  TAPE_F,
+  TAPE_O,
+  TAPE_J,
+  TAPE_END,
+  TAPE_AGREE,
+  TAPE_CANONICAL,
+  TAPE_PROJECT,
+  TAPE_TURN,
+  TAPE_RENEW,
+  TAPE_PASSES,
+  N_TAPE
+};
 
 struct ag_walk {
   const ag_walk_plan *p;
   ag_work *work;
   double *record, *x, *slots, *out; /* one state */
-  double *function_slots, *function_out;
+  double *function_slots, *function_out, *passage_slots;
   ag_passage_state *states; /* [path of the block][passage] */
   /* lanes */
   ag_walk_args args;
@@ -33,7 +45,7 @@ struct ag_walk {
   bool *lost;   /* per path of the block: it has failed */
   bool started; /* has the start been checked? */
   double *prep[N_TAPE];
-  double *lane_z, *unit; /* one lane's state; squared lengths */
+  double *lane_z, *lane_out, *unit; /* one lane's state; the columns of all; squared lengths */
   /* one path */
   ag_flow flow;
   ag_step_room room;
@@ -167,24 +179,37 @@ static bool fill_record(ag_walk *w, double t, const double *z, const double *c) 
   return true;
 }
 
-/* All numbers of state z, in w->out. False: it, or one of the wanted ones, is not finite. */
-static bool evaluate(ag_walk *w, double t, const double *z, const double *c) {
+static bool all_finite(const double *x, int n) {
+  for (int i = 0; i < n; i++)
+    if (!isfinite(x[i])) return false;
+  return true;
+}
+
+/* Are the numbers in w->out finite? Those of passages, and at a row all. */
+static bool sound(const ag_walk *w, bool row) {
+  const int first = row ? 0 : w->p->n_value;
+  return all_finite(w->out + first, w->p->n_out - first);
+}
+
+/* Must records be filled to know the numbers of a row, or of a step in between? */
+static bool needs_record(const ag_walk_plan *p, bool row) {
+  return (row && !p->columns) || (p->passages && !p->direct);
+}
+
+/* The numbers of state z, in w->out: those of passages, and at a row all. False: it, or one of them, is not finite. */
+static bool evaluate(ag_walk *w, double t, const double *z, const double *c, bool row) {
   const ag_walk_plan *p = w->p;
-  bool good = true;
-  for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
-  if (!good) return false;
-  if (p->columns) {
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
+  if (!all_finite(z, p->n)) return false;
+  const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p->params, [AG_SEG_C] = c};
+  if (p->columns && (row || p->joint)) {
     (void)ag_tape_eval(p->columns, seg, w->slots, w->function_out);
-    for (int i = 0; i < p->n_out; i++) w->out[i] = w->function_out[p->pick[i]];
-  } else {
-    if (!fill_record(w, t, z, c)) return false;
-    for (int i = 0; i < p->n_value; i++) w->out[i] = w->record[p->at[i]];
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = w->x, [AG_SEG_P] = p->params};
-    if (p->passages) (void)ag_tape_eval(p->passages, seg, w->slots, w->out + p->n_value);
+    for (int i = 0; i < (p->joint ? p->n_out : p->n_value); i++) w->out[i] = w->function_out[p->pick[i]];
   }
-  for (int i = 0; i < p->n_out; i++) good = good && isfinite(w->out[i]);
-  return good;
+  if (needs_record(p, row) && !fill_record(w, t, z, c)) return false;
+  for (int i = 0; i < p->n_value && row && !p->columns; i++) w->out[i] = w->record[p->at[i]];
+  if (!p->direct) seg[AG_SEG_Z] = w->x;
+  if (p->passages) (void)ag_tape_eval(p->passages, seg, w->passage_slots, w->out + p->n_value);
+  return sound(w, row);
 }
 
 /* Row r of path number m of the block. */
@@ -228,7 +253,7 @@ static int one_path(ag_walk *w, unsigned long long path, int m, const ag_walk_re
   memset(w->dz, 0, sizeof(double) * (size_t)(p->n + w->room.own));
   for (int r = 0;; k++) {
     if (looks(p, r, k)) {
-      if (!evaluate(w, p->o->t0 + (double)k * p->h, w->z, w->c)) return r;
+      if (!evaluate(w, p->o->t0 + (double)k * p->h, w->z, w->c, k == p->o->row_step[r])) return r;
       look(w, path, m, k);
     }
     if (k == p->o->row_step[r]) put_row(w, r++, m, to);
@@ -256,7 +281,7 @@ static void lanes_create(ag_walk *w) {
   for (int k = 0; k < n_param * lanes; k++) params[k] = p->params[k / lanes];
   for (int k = 0; k < p->n_unit * lanes; k++) w->unit[k] = p->unit0[k / lanes];
   const ag_tape *all[N_TAPE] = {p->tape,      p->columns, p->jacobian, p->finish, p->agree,
-                                p->canonical, p->project, p->turn,     p->renew};
+                                p->canonical, p->project, p->turn,     p->renew,  p->direct ? p->passages : NULL};
   int tape[N_TAPE], n_tape = 0;
   for (int i = 0; i < N_TAPE; i++) tape[i] = all[i] ? n_tape++ : -1;
   for (int i = 0; i < N_TAPE; i++) {
@@ -286,35 +311,36 @@ static void lanes_create(ag_walk *w) {
                            .unit = w->unit,
                            .fail = (unsigned long long *)lane_block(w, 2),
                            .cut = (unsigned long long *)lane_block(w, 2),
-                           .out = lane_block(w, p->columns ? 2 * (size_t)p->columns->n_out : 0)};
+                           .prep_passes = w->prep[TAPE_PASSES],
+                           .passes = lane_block(w, p->direct ? 2 * (size_t)p->passages->n_out : 0)};
+  w->lane_out = lane_block(w, p->columns ? 2 * (size_t)p->columns->n_out : 0);
   w->lane_z = numbers((size_t)ag_system_dims(p->sys)->z);
 }
 
 static void lanes_free(ag_walk *w) {
   if (!w->p->unit) return;
-  void *all[] = {w->unit,     w->pair,      w->lane_z,   w->args.c,  w->args.z,
-                 w->args.own, w->args.fail, w->args.cut, w->args.out};
+  void *all[] = {w->unit,     w->pair,      w->lane_z,   w->args.c,   w->args.z,
+                 w->args.own, w->args.fail, w->args.cut, w->lane_out, w->args.passes};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   for (int i = 0; i < N_TAPE; i++) free(w->prep[i]);
 }
 
 /* The numbers of path number m of the block, which stands in a lane. */
-static bool lane_evaluate(ag_walk *w, double t, int m) {
+static bool lane_evaluate(ag_walk *w, double t, int m, bool row) {
   const ag_walk_plan *p = w->p;
   const int lanes = ag_unit_lanes(p->unit), s = m & 1, l = m >> 1;
   double *z = w->lane_z;
-  bool good = !w->args.fail[s * lanes + l];
   for (int i = 0; i < p->n; i++) z[i] = w->args.z[(s * p->n + i) * lanes + l];
-  if (!good) return false;
+  if (w->args.fail[s * lanes + l]) return false;
   const int n_c = ag_system_dims(p->sys)->c;
   for (int i = 0; i < n_c; i++) w->c[i] = w->args.c[(s * n_c + i) * lanes + l];
-  if (!p->columns) return evaluate(w, t, z, w->c);
-  for (int i = 0; i < p->n; i++) good = good && isfinite(z[i]);
-  for (int i = 0; i < p->n_out; i++) {
+  if (needs_record(p, row)) return evaluate(w, t, z, w->c, row);
+  if (!all_finite(z, p->n)) return false;
+  for (int i = 0; w->args.out && i < (p->joint ? p->n_out : p->n_value); i++)
     w->out[i] = w->args.out[(s * p->columns->n_out + p->pick[i]) * lanes + l];
-    good = good && isfinite(w->out[i]);
-  }
-  return good;
+  for (int i = 0; p->direct && i < p->passages->n_out; i++)
+    w->out[p->n_value + i] = w->args.passes[(s * p->passages->n_out + i) * lanes + l];
+  return sound(w, row);
 }
 
 /* The steps up to k are taken: records every lane on the way to row r. */
@@ -324,7 +350,7 @@ static void lanes_look(ag_walk *w, unsigned long long first, int n, int r, unsig
   const double t = p->o->t0 + (double)k * p->h;
   for (int m = 0; m < n; m++) {
     if (to->rows[m] != r || w->lost[m]) continue;
-    w->lost[m] = !lane_evaluate(w, t, m);
+    w->lost[m] = !lane_evaluate(w, t, m, k == p->o->row_step[r]);
     if (w->lost[m]) continue;
     look(w, first + (unsigned long long)m, m, k);
     if (k != p->o->row_step[r]) continue;
@@ -350,6 +376,7 @@ static void lanes_block(ag_walk *w, unsigned long long first, int n, const ag_wa
       w->args.from = w->args.to;
       if (p->o->n_passage && w->args.to < p->o->row_step[r] && (r || w->started)) w->args.to++;
       else if (!p->o->n_passage) w->args.to = p->o->row_step[r];
+      w->args.out = p->columns && (p->joint || w->args.to == p->o->row_step[r]) ? w->lane_out : NULL;
       ag_unit_call(p->unit, 0, &w->args);
       lanes_look(w, first, n, r, w->args.to, to);
       w->started = true;
@@ -365,6 +392,12 @@ static void lanes_block(ag_walk *w, unsigned long long first, int n, const ag_wa
 
 /* ---- interface ---- */
 
+static double *slots_of(const ag_tape *tape, const double *params) {
+  double *slots = numbers(tape ? (size_t)tape->n_slot : 0);
+  if (tape) (void)ag_tape_prep(tape, params, slots);
+  return slots;
+}
+
 ag_walk *ag_walk_create(const ag_walk_plan *p) {
   ag_walk *w = ag_heap_alloc(sizeof *w);
   *w = (ag_walk){.p = p, .work = ag_work_create(p->sys, p->params)};
@@ -373,12 +406,10 @@ ag_walk *ag_walk_create(const ag_walk_plan *p) {
   w->record = numbers((size_t)record.width), w->function_out = numbers((size_t)(record.width + 2 * p->o->n_passage));
   ag_record_done(&record);
   w->x = numbers((size_t)ag_system_dims(p->sys)->x);
-  const ag_tape *tape = p->columns ? p->columns : p->passages;
   w->out = numbers((size_t)p->n_out);
-  w->slots = numbers(tape ? (size_t)tape->n_slot : 0);
-  if (tape) (void)ag_tape_prep(tape, p->params, w->slots);
-  w->function_slots = numbers(p->functions ? (size_t)p->functions->n_slot : 0);
-  if (p->functions) (void)ag_tape_prep(p->functions, p->params, w->function_slots);
+  w->slots = slots_of(p->columns, p->params);
+  w->passage_slots = slots_of(p->passages, p->params);
+  w->function_slots = slots_of(p->functions, p->params);
   w->states = ag_heap_alloc(sizeof *w->states * (size_t)(ag_walk_width(p) * p->o->n_passage + 1));
   w->lost = ag_heap_alloc((size_t)ag_walk_width(p));
   one_create(w);
@@ -393,6 +424,7 @@ void ag_walk_free(ag_walk *w) {
   ag_work_free(w->work);
   free(w->states), free(w->lost);
   void *all[] = {w->function_slots,
+                 w->passage_slots,
                  w->function_out,
                  w->record,
                  w->x,

@@ -26,10 +26,12 @@ typedef struct ag_walk_plan {
   const ag_tape *turn, *renew;      /* with a basis: how far it has turned, and renewing it; or NULL */
   bool skips;                       /* the rate at the end of a step is not computed */
   int n_out;                        /* recorded, then [x | its variance rate] of the passages */
-  ag_tape *columns;                 /* all these as functions of z, and perhaps others; NULL: from records, and */
-  ag_tape *passages;                /* those of the passages as functions of the full state */
+  ag_tape *columns;                 /* the recorded ones as functions of z, and perhaps others; NULL: from records */
+  bool joint;                       /* `columns` has those of the passages, too; else they are */
+  ag_tape *passages;                /* functions of their own: of z and the basis, */
+  bool direct;                      /* or, if this is false, of the full state */
   int *at;                          /* where the recorded ones stand in a record */
-  int *pick;                        /* which results of `columns` they are, and those of the passages */
+  int *pick;                        /* which results of `columns` they are, and, if joint, those of the passages */
   ag_tape *functions;               /* without columns: of ag_run_columns, or NULL */
   int *functions_at;
   ag_factor *factors;

@@ -4,7 +4,7 @@
  * a unit is loaded. */
 #ifndef AG_RUN_WALK_ARGS_H
 #define AG_RUN_WALK_ARGS_H
-#define AG_WALK_ABI 9
+#define AG_WALK_ABI 10
 #ifndef AG_STEP_WIENER_H /* in a unit its text stands before */
 #include "step/step.h"
 #endif
@@ -28,6 +28,8 @@ typedef struct ag_walk_args {
   const AG_WALK_V *unit;                                  /* [group]: squared lengths that are kept */
   AG_WALK_VI *fail; /* [parity]: or-ed where the equations could not be evaluated */
   AG_WALK_VI *cut;  /* [parity]: added to, steps in which an increment was cut */
-  AG_WALK_V *out;   /* the columns after the last step, where the unit has them */
+  AG_WALK_V *out;   /* the columns after the last step, where the unit has them; NULL: not needed */
+  const AG_WALK_V *prep_passes;
+  AG_WALK_V *passes; /* the numbers of first passages after it, where the unit has them */
 } ag_walk_args;
 #endif

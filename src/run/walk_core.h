@@ -9,7 +9,7 @@
  *   AG_WALK_UNITS                        groups that are kept at their length
  *   AG_WALK_SKIP                         1: the rate at the end of a step need not be known
  *   AG_WALK_CUT                          1: increments beyond `most` are cut
- *   AG_WALK_OUT                          columns; 0: the unit has none
+ *   AG_WALK_OUT AG_WALK_PASSES           columns; numbers of first passages that are not among them; 0: none
  *   AG_WALK_AGREE                        1: the function agree() follows every step
  *   AG_WALK_POSITIONS                    constraints on positions, and the text project_core.h; 0: there are none
  *   AG_WALK_TURNS AG_BASIS               1: there is a basis, and the text turn_core.h; how many numbers it has
@@ -128,12 +128,16 @@ void ag_walk(const ag_walk_args *a) {
       a->z[s * AG_STEP_N + k] = z[s][k];
       bad |= ~m_eq(z[s][k] * 0.0, v_set(0)); /* not finite */
     }
-    a->fail[s] = fail[s] | bad;
+    a->fail[s] = (v_word_set(0) - (fail[s] >> 63)) | bad; /* its sign bit counts: see ag_cgen.unmarked */
     a->cut[s] = cut[s];
-#if AG_WALK_OUT
     const V t = v_set(a->t0 + (double)a->to * a->h);
     VI ignored = v_word_set(0);
-    o(&t, z[s], parity[s].c, a->prep_out, a->out + s * AG_WALK_OUT, &ignored);
+#if AG_WALK_OUT
+    if (a->out) o(&t, z[s], parity[s].c, a->prep_out, a->out + s * AG_WALK_OUT, &ignored);
 #endif
+#if AG_WALK_PASSES
+    passes(&t, z[s], parity[s].c, a->prep_passes, a->passes + s * AG_WALK_PASSES, &ignored);
+#endif
+    (void)t, (void)ignored;
   }
 }

@@ -43,6 +43,16 @@ static void pick_functions(ag_walk_plan *p, int n_function) {
   p->functions = NULL;
 }
 
+/* The numbers of passages, apart from those of rows: they are read in every step. */
+static void choose_passages(ag_walk_plan *p, ag_system *sys, const ag_id *outs) {
+  const bool copies = !ag_system_role(sys, AG_ROLE_AGREE) && ag_system_corrects(sys);
+  const int n = 2 * p->o->n_passage;
+  bool ignored;
+  if (!p->settles && !copies) p->passages = ag_system_reduced_tape(sys, n, outs, &ignored);
+  p->direct = p->passages != NULL;
+  if (!p->direct) p->passages = ag_system_tape(sys, n, outs, &ignored);
+}
+
 /* The wanted columns on z, without the reconstructed states where possible; else from records. */
 static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   const ag_dims *dims = ag_system_dims(sys);
@@ -78,8 +88,8 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
     ag_tape_free(p->columns);
     p->columns = NULL;
   }
-  bool forces;
-  if (!p->columns && n_passage) p->passages = ag_system_tape(sys, 2 * n_passage, outs + n, &forces);
+  p->joint = p->columns != NULL;
+  if (!p->joint && n_passage) choose_passages(p, sys, outs + n);
   p->core = p->columns && !rest && !implicit && dims->core < dims->z && !ag_system_role(sys, AG_ROLE_MINOR);
   p->n = p->core ? dims->core : dims->z;
   if (!p->core && !p->settles) p->agree = ag_system_role(sys, AG_ROLE_AGREE);
@@ -87,7 +97,7 @@ static void choose_columns(ag_walk_plan *p, ag_system *sys) {
   if (!p->columns && !p->settles) p->functions = ag_run_columns(sys, &(ag_run_options){.noise = AG_NOISE_PATH});
   const int n_function = ag_run_columns_at(sys, p->functions_at);
   for (int i = 0; i < p->n_out; i++) p->pick[i] = i;
-  if (p->functions && !n_passage) pick_functions(p, n_function);
+  if (p->functions) pick_functions(p, n_function);
   free(outs);
   ag_record_done(&record);
 }
@@ -112,6 +122,7 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_printf(out, "#define AG_WALK_SKIP %d\n#define AG_WALK_UNITS %d\n", p->skips, p->n_unit);
   ag_text_printf(out, "#define AG_WALK_CUT %d\n", isfinite(p->most));
   ag_text_printf(out, "#define AG_WALK_OUT %d\n", p->columns ? p->columns->n_out : 0);
+  ag_text_printf(out, "#define AG_WALK_PASSES %d\n", p->direct ? p->passages->n_out : 0);
   ag_text_printf(out, "#define AG_WALK_AGREE %d\n#define AG_WALK_POSITIONS %d\n", p->agree != NULL,
                  p->project ? ag_system_dims(p->sys)->g : 0);
   ag_text_printf(out, "#define AG_WALK_TURNS %d\n", p->turn != NULL);
@@ -166,7 +177,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   if (p->project) texts[n++] = project_text;
   if (p->turn) texts[n++] = turn_text;
   texts[n++] = walk_text;
-  ag_unit_tape tapes[9] = {{"f", p->tape, calls, false, false}};
+  ag_unit_tape tapes[10] = {{"f", p->tape, calls, false, false}};
   ag_unit_spec spec = {.comment = ag_text_cstr(&comment),
                        .n_tape = 1,
                        .tapes = tapes,
@@ -176,7 +187,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
                        .entries = entries,
                        .args = {"AG_WALK_ABI", "ag_walk_args", AG_WALK_ABI, sizeof(ag_walk_args)},
                        .params = p->params,
-                       .unmarked = p->skips && !p->canonical};
+                       .unmarked = p->skips && !p->canonical && !ag_stepper_solves(p->o->method)};
   if (p->columns) tapes[spec.n_tape++] = (ag_unit_tape){"o", p->columns, 2, false, false};
   if (p->jacobian) tapes[spec.n_tape++] = (ag_unit_tape){"jacobian", p->jacobian, 2, false, false};
   if (p->finish) tapes[spec.n_tape++] = (ag_unit_tape){"finish", p->finish, 2, false, false};
@@ -185,6 +196,7 @@ static ag_unit *compile(const ag_walk_plan *p, ag_text *reason) {
   if (p->project) tapes[spec.n_tape++] = (ag_unit_tape){"onto_g", p->project, 2, false, false};
   if (p->turn) tapes[spec.n_tape++] = (ag_unit_tape){"turning", p->turn, 6, false, false};
   if (p->renew) tapes[spec.n_tape++] = (ag_unit_tape){"renew", p->renew, 2, false, false};
+  if (p->direct) tapes[spec.n_tape++] = (ag_unit_tape){"passes", p->passages, 2, false, false};
   ag_unit *unit = build(p, &spec, reason);
   ag_text_done(&defines);
   ag_text_done(&comment);

@@ -21,6 +21,7 @@
 /* What a flow can offer and a stepper can need. AG_NEED(NAME, what it is) */
 #define AG_NEEDS(X) \
   X(RHS, "the right-hand side") \
+  X(SECOND, "accelerations that depend on positions and time alone, and velocities that are rates of positions") \
   X(NOISE, "a path with noise") \
   X(BRACKETS, "derivatives of the noise fields") \
   X(BATH, "a path whose noise comes from friction and temperature alone") \
@@ -51,6 +52,9 @@ typedef struct ag_flow {
   const unsigned char *in_norm; /* per component: counts in the error norm (1), the second one (2), none (0); or NULL */
   const double *atol;           /* per component: its absolute tolerance; NULL: that of the step for all */
   int (*rhs)(void *self, double t, const double *z, double *dz);
+  /* Optional. Of an equation of second order, whose accelerations depend on positions and time alone: per component the
+   * one that is its rate, -1 for velocities. */
+  const int *rate;
   /* Optional. The state space as a product of factors, in the order of z (none: one vector), m tangent coordinates in
    * all (0: n); the Jacobian of the right-hand side in these coordinates, m x m row by row: of the rate of d in z moved
    * by d. Of a sparse one the table says where its entries are (ag_lu_table): whole diagonal blocks of rotations, and

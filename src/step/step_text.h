@@ -85,6 +85,7 @@ extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_t
     int reason_ = f->inertia(f->self, t, z, out); \
     if (reason_) return reason_; \
   }
+#define AG_STEP_RATE(i) (f->rate[i])
 #define AG_STEP_SPIN(i) (f->spin ? f->spin[i] : -1)
 #define AG_STEP_GRADIENT(t, z, out) \
   { \

@@ -48,10 +48,10 @@ const ag_stepper *ag_stepper_find(const char *name) {
 }
 
 unsigned ag_flow_offers(const ag_flow *f) {
-  return (f->rhs ? AG_NEEDS_RHS : 0u) | (f->jacobian ? AG_NEEDS_JACOBIAN : 0u) | (f->factors ? AG_NEEDS_FACTORS : 0u) |
-         (f->n_u ? AG_NEEDS_PARTITION : 0u) | (f->gradient ? AG_NEEDS_GRADIENT : 0u) |
-         (f->residual && f->finish ? AG_NEEDS_RESIDUAL : 0u) | (f->canonical ? AG_NEEDS_CANONICAL : 0u) |
-         (f->step ? AG_NEEDS_NOISE : AG_NEEDS_ONE_SIDED);
+  return (f->rhs ? AG_NEEDS_RHS : 0u) | (f->rate ? AG_NEEDS_SECOND : 0u) | (f->jacobian ? AG_NEEDS_JACOBIAN : 0u) |
+         (f->factors ? AG_NEEDS_FACTORS : 0u) | (f->n_u ? AG_NEEDS_PARTITION : 0u) |
+         (f->gradient ? AG_NEEDS_GRADIENT : 0u) | (f->residual && f->finish ? AG_NEEDS_RESIDUAL : 0u) |
+         (f->canonical ? AG_NEEDS_CANONICAL : 0u) | (f->step ? AG_NEEDS_NOISE : AG_NEEDS_ONE_SIDED);
 }
 
 int ag_flow_square(const int *table, int m) { return table ? table[AG_LU_SQUARE] : m * m; }

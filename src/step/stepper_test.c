@@ -130,9 +130,8 @@ static void test_local(const ag_stepper *s, const test_flow *p, double sign) {
 }
 
 /* Cost, the promised dz1, no allocation, no write beyond the workspace. */
-static void test_contract(const ag_stepper *s) {
+static void test_contract(const ag_stepper *s, const test_flow *p) {
   long calls = 0;
-  const test_flow *p = &test_flows[1];
   ag_flow f = test_flow_of(p, &calls);
   double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], d[TEST_N], work[TEST_WORK], error = -1;
   bool implicit = s->needs & AG_NEEDS_JACOBIAN; /* the number of right-hand sides varies */
@@ -248,6 +247,18 @@ static void test_row(const ag_stepper *s, int i) {
   for (int k = 0; k < i; k++) AG_CHECK(strcmp(s->name, ag_stepper_at(k)->name) != 0);
 }
 
+/* Of methods for equations of second order, which the flows above are not. */
+static void test_second(const ag_stepper *s) {
+  const test_flow *flows[] = {&test_flows[2], &test_driven};
+  for (int k = 0; k < 2; k++) {
+    test_contract(s, flows[k]);
+    test_order(s, flows[k], 0, 4);
+    test_order(s, flows[k], 1, -3);
+  }
+  test_local(s, flows[1], 1);
+  test_local(s, flows[1], -1);
+}
+
 int main(void) {
   AG_CHECK(ag_stepper_count() >= 8);
   AG_CHECK(ag_stepper_find("nothing") == NULL && ag_stepper_find("") == NULL);
@@ -257,8 +268,9 @@ int main(void) {
     int failed = ag_checks_failed;
     test_row(s, i);
     ag_flow offered = test_flow_of(&test_flows[0], NULL);
+    if (s->needs & AG_NEEDS_SECOND) test_second(s);
     if (ag_stepper_lacks(s, ag_flow_offers(&offered))) continue; /* of models: run/variational_test.c */
-    test_contract(s);
+    test_contract(s, &test_flows[1]);
     if (!ag_stepper_lacks(s, AG_NEEDS_RHS)) test_norm(s), test_not_finite(s);
     for (int k = 0; k < N_TEST_FLOW; k++) test_keeps(s, &test_flows[k]);
     for (int k = 0; k < 2; k++) { /* on Kepler the leading error of order 5 is too small to be seen */

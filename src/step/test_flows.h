@@ -17,6 +17,7 @@ typedef struct test_flow {
   void (*exact)(double t, double *z);
   ag_factor factor; /* all of it */
   int u_at, n_u;    /* velocities among the tangent coordinates */
+  const int *rate;  /* of an equation of second order (ag_flow), else NULL */
 } test_flow;
 
 static inline void count_call(void *calls) {
@@ -120,16 +121,35 @@ static inline void turn_exact(double t, double *q) {
   q[0] = cos(a) * cos(b), q[1] = cos(a) * sin(b), q[2] = sin(a) * sin(b), q[3] = sin(a) * cos(b);
 }
 
+/* Of second order and driven, velocities first: z = (x', y', x, y), x = cos t, y = sin(2.5 t)/2 + 0.3 for ever. */
+static inline void driven_exact(double t, double *z) {
+  z[0] = -sin(t), z[1] = 1.25 * cos(2.5 * t), z[2] = cos(t), z[3] = 0.5 * sin(2.5 * t) + 0.3;
+}
+
+static inline int driven_rhs(void *calls, double t, const double *z, double *dz) {
+  double e[4];
+  driven_exact(t, e);
+  count_call(calls);
+  dz[0] = -e[2] + (e[2] * e[3] - z[2] * z[3]) + 4 * (sin(e[2]) - sin(z[2]));
+  dz[1] = -3.125 * sin(2.5 * t) + (e[2] * e[2] - z[2] * z[2]) + 4 * (e[3] - z[3]);
+  dz[2] = z[0], dz[3] = z[1];
+  return 0;
+}
+
+static const int kepler_rate[] = {2, 3, -1, -1}, driven_rate[] = {-1, -1, 0, 1};
 static const test_flow test_flows[] = {
-    {"rings", 4, 4, rings_rhs, rings_jacobian, rings_exact, {AG_FACTOR_VECTOR, 0, 4, 0}, 2, 2},
-    {"turn", 4, 3, turn_rhs, turn_jacobian, turn_exact, {AG_FACTOR_QUATERNION, 0, 4, 0}, 0, 0},
-    {"kepler", 4, 4, kepler_rhs, kepler_jacobian, kepler_exact, {AG_FACTOR_VECTOR, 0, 4, 0}, 2, 2},
+    {"rings", 4, 4, rings_rhs, rings_jacobian, rings_exact, {AG_FACTOR_VECTOR, 0, 4, 0}, 2, 2, NULL},
+    {"turn", 4, 3, turn_rhs, turn_jacobian, turn_exact, {AG_FACTOR_QUATERNION, 0, 4, 0}, 0, 0, NULL},
+    {"kepler", 4, 4, kepler_rhs, kepler_jacobian, kepler_exact, {AG_FACTOR_VECTOR, 0, 4, 0}, 2, 2, kepler_rate},
 };
+static const test_flow test_driven __attribute__((unused)) = {
+    "driven", 4, 4, driven_rhs, NULL, driven_exact, {AG_FACTOR_VECTOR, 0, 4, 0}, 0, 2, driven_rate};
 enum { N_TEST_FLOW = 3, TEST_N = 4, TEST_WORK = 1024 };
 
 static inline ag_flow test_flow_of(const test_flow *p, long *calls) {
   return (ag_flow){.n = p->n,
                    .rhs = p->rhs,
+                   .rate = p->rate,
                    .m = p->m,
                    .n_factor = 1,
                    .factors = &p->factor,

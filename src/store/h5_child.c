@@ -167,11 +167,26 @@ _Noreturn static void live(task *t, pid_t parent) {
 
 /* ---- the parent ---- */
 
+/* Two ends beyond the standard streams, also where those are closed: a later child closes what it inherits of them. */
+static bool connect_ends(int ends[2]) {
+  int low[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low)) return false;
+  for (int k = 0; k < 2; k++) {
+    ends[k] = low[k] > 2 ? low[k] : fcntl(low[k], F_DUPFD_CLOEXEC, 3);
+    if (ends[k] != low[k]) (void)ag_file_close(low[k]);
+  }
+  if (ends[0] >= 0 && ends[1] >= 0) return true;
+  for (int k = 0; k < 2; k++)
+    if (ends[k] >= 0) (void)ag_file_close(ends[k]);
+  errno = EMFILE;
+  return false;
+}
+
 /* Begins a task in a child; false with errno. */
 static bool start(ag_h5 *h, task *t) {
   int ends[2], trouble;
   pid_t parent = getpid();
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return false;
+  if (!connect_ends(ends)) return false;
   h->pid = fork();
   trouble = errno;
   if (h->pid == 0) {

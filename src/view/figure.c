@@ -258,20 +258,21 @@ static double *copy(long n, const double *v) {
 }
 
 /* The extent of the finite numbers, at least of their rounding. */
-static double extent(long n, const double *v, bool logarithm) {
+static double extent(long n, const double *v) {
   double lo = INFINITY, hi = -INFINITY;
   for (long i = 0; i < n; i++)
     if (isfinite(v[i])) lo = fmin(lo, v[i]), hi = fmax(hi, v[i]);
-  if (logarithm) return hi > lo ? log(hi / lo) : 1;
   return hi > lo ? hi - lo : 1;
 }
 
 static void thin(ag_figure *f, ag_panel *panel, ag_curve *c) {
   f->rows = f->rows > c->n ? f->rows : c->n;
+  if (panel->style == AG_STYLE_LINE && !panel->space && c->band == 0) ag_split_turns(&c->n, &c->x, &c->y);
   if (panel->style == AG_STYLE_DOTS && c->n > 50000) c->n = ag_thin_points(c->n, c->x, c->y, c->z);
   if (panel->style == AG_STYLE_LINE && !panel->space && c->band == 0 && c->n > 2000) {
     for (long i = 0; panel->log_y && i < c->n; i++) c->y[i] = log(c->y[i]);
-    c->n = ag_thin_curve(c->n, c->x, c->y, extent(c->n, c->x, false), extent(c->n, c->y, false), fine);
+    c->n = ag_thin_columns(c->n, c->x, c->y, extent(c->n, c->x), fine);
+    c->n = ag_thin_curve(c->n, c->x, c->y, extent(c->n, c->x), extent(c->n, c->y), fine);
     for (long i = 0; panel->log_y && i < c->n; i++) c->y[i] = exp(c->y[i]);
   }
   f->points += c->n;
@@ -331,6 +332,7 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
   long rows;
   if (!ag_source_read(s, n + n_y, at, v, &rows, trouble)) return AG_SYSTEM;
   for (int k = 0; k < n + n_y; k++) drop_huge(rows, v[k]);
+  panel->quiet = which ? fmin(panel->quiet, s->atol) : s->atol;
   for (int k = 0; k < n_y; k++) {
     if (s->statistic && n == 1 && !panel->change_of && p->x.column->kind == AG_COL_TIME)
       add_bands(panel, s, &all[1], k, n_source > 1 ? which : k, rows, v[0], v[n + k]);

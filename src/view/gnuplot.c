@@ -125,23 +125,38 @@ static int label_width(const ag_figure *f) {
   int widest = 3;
   for (int i = 0; i < f->n_panel; i++) {
     double lo, hi;
-    char text[64];
     if (f->panels[i].log_y) continue;
     ag_vertical_range(&f->panels[i], f->n_panel > 1, &lo, &hi);
-    double step = ag_tic_step(lo, hi, 4);
-    for (double v = ceil(lo / step) * step; v <= hi && step > 0; v += step) {
-      int n = snprintf(text, sizeof text, "%.*g", ag_tic_digits(lo, hi, step), fabs(v) < 1e-9 * step ? 0 : v);
-      widest = n > widest ? n : widest;
-    }
+    int n = ag_tic_width(lo, hi, ag_tic_step(lo, hi, 4));
+    widest = n > widest ? n : widest;
   }
   return widest < 16 ? widest : 16;
 }
 
-/* Lines of names that events take above the panels. */
-static int mark_lines(const ag_figure *f) {
-  long n = 0;
-  for (int e = 0; e < f->n_marks; e++) n += f->marks[e].n > 4 ? 1 : f->marks[e].n;
-  return n > 1 ? 2 : n > 0;
+/* The values that the colours of a panel stand for; false: all are one. */
+static bool colour_range(const ag_panel *p, double *lo, double *hi) {
+  *lo = INFINITY, *hi = -INFINITY;
+  for (int k = 0; k < p->n_curve; k++)
+    for (long i = 0; p->curves[k].z && i < p->curves[k].n; i++)
+      if (isfinite(p->curves[k].z[i])) *lo = fmin(*lo, p->curves[k].z[i]), *hi = fmax(*hi, p->curves[k].z[i]);
+  return *hi > *lo;
+}
+
+/* Letters that the scale of colours takes with its numbers and its name. */
+static double scale_width(const ag_figure *f) {
+  int widest = 3;
+  for (int i = 0; i < f->n_panel; i++) {
+    double lo, hi;
+    int n = colour_range(&f->panels[i], &lo, &hi) ? ag_tic_width(lo, hi, ag_tic_step(lo, hi, 6)) : 6;
+    widest = n > widest ? n : widest;
+  }
+  return 4.6 + 0.62 * widest;
+}
+
+static ag_mark_axis mark_axis(const ag_figure *f, const page *g) {
+  ag_mark_axis x = {.length = g->width - g->left - g->right, .font = g->font};
+  ag_panel_range(&f->panels[0], false, &x.lo, &x.hi);
+  return x;
 }
 
 /* The height of a panel with one scale for both axes, so that no space is left empty. */
@@ -173,8 +188,9 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   bool square = first->equal || first->style == AG_STYLE_DOTS;
   double each = f->n_panel == 1 ? (square ? 0.8 : 0.62) * g.width : fmax(0.24 * g.width, 6 * g.font);
   int about = about_lines(f, &g), title = title_lines(f, &g);
-  g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = has_scale(f) ? 9 * g.font : 1.8 * g.font;
-  g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * mark_lines(f) * g.font;
+  g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = (has_scale(f) ? scale_width(f) : 1.8) * g.font;
+  const ag_mark_axis time = mark_axis(f, &g);
+  g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * ag_mark_lines(f, &time) * g.font;
   place_key(f, &g);
   g.bottom = (4.7 + 1.2 * about + 1.35 * g.key_rows) * g.font;
   if (first->space) {
@@ -221,42 +237,6 @@ static void put_terminal(const page *g, ag_figure_format format, const char *fig
   ag_text_str(out, scale);
 }
 
-/* ---- events ---- */
-
-/* Dashed lines through all panels. Names stand above the first one, on two lines so that they do not meet; an event
- * that happens often is counted instead. */
-static void put_marks(const ag_figure *f, const page *g, double t0, double t1, bool names, ag_text *out) {
-  static const char *const words[] = {"time", "times"};
-  double end[2] = {-INFINITY, -INFINITY}, inner = g->width - g->left - g->right;
-  for (int e = 0; e < f->n_marks; e++) {
-    const ag_marks *m = &f->marks[e];
-    bool few = m->n <= 4;
-    for (long i = 0; i < m->n && i < 400; i++) {
-      double at = (m->times[i] - t0) / (t1 - t0) * inner;
-      if (!(at >= -1e-9 && at <= inner * (1 + 1e-9))) continue;
-      ag_text_printf(
-          out,
-          "set arrow from first %.17g, graph 0 to first %.17g, graph 1 nohead back dashtype (6,5) linewidth 0.8 "
-          "linecolor rgb '#808080'\n",
-          m->times[i], m->times[i]);
-      if (!names || (!few && i)) continue;
-      ag_text label = {0};
-      ag_label_enhanced(m->name, &label);
-      if (few) ag_text_printf(&label, " t = %.5g", m->times[i]);
-      else ag_text_printf(&label, "  %ld %s", m->n, words[m->n != 1]);
-      double wide = ag_characters(label.s) * 0.52 * g->font, from = fmin(fmax(at - wide / 2, 0), inner - wide);
-      int line = from > end[0] ? 0 : from > end[1] ? 1 : -1;
-      if (line >= 0) {
-        ag_text_printf(out,
-                       "set label '%s' at graph %.4f, graph 1 left offset 0,%g font ',%g' textcolor rgb '#505050'\n",
-                       label.s, from / inner, 0.55 + 1.0 * line, small_font(g));
-        end[line] = from + wide + g->font;
-      }
-      ag_text_done(&label);
-    }
-  }
-}
-
 /* ---- panels ---- */
 
 /* Tics as far apart as their labels need. */
@@ -264,9 +244,11 @@ static void put_vertical(const ag_panel *p, const page *g, bool stacked, double 
   double lo, hi;
   ag_vertical_range(p, stacked, &lo, &hi);
   double n = fmax(2, fmin(6, height / (3.4 * g->font)));
-  double step = ag_tic_step(lo, hi, n);
+  double from, to, step = ag_tic_step(lo, hi, n);
+  ag_panel_range(p, true, &from, &to);
+  if (ag_is_nothing(from, to, p->quiet)) step = 2 * hi; /* 0 is the one number beside the axis */
   ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, step);
-  ag_text_printf(out, "set format y '%%.%dg'\n", ag_tic_digits(lo, hi, step));
+  ag_text_printf(out, "set format y '%%.%dh'\n", ag_tic_digits(lo, hi, step));
 }
 
 static void put_horizontal(const ag_panel *p, const page *g, double lo, double hi, ag_text *out) {
@@ -297,38 +279,60 @@ static void put_equal(const ag_panel *p, const page *g, double height, ag_text *
 
 /* Tics of the scale of colours, as far apart as their labels need. */
 static void put_colour_tics(const ag_panel *p, const page *g, double height, ag_text *out) {
-  double lo = INFINITY, hi = -INFINITY;
-  for (int k = 0; k < p->n_curve; k++)
-    for (long i = 0; p->curves[k].z && i < p->curves[k].n; i++)
-      if (isfinite(p->curves[k].z[i])) lo = fmin(lo, p->curves[k].z[i]), hi = fmax(hi, p->curves[k].z[i]);
-  if (hi > lo)
+  double lo, hi;
+  if (colour_range(p, &lo, &hi))
     ag_text_printf(out, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\n", lo, hi,
                    ag_tic_step(lo, hi, fmax(2, fmin(6, height / (3.4 * g->font)))));
   else ag_text_str(out, "set cbrange [*:*]\nset cbtics autofreq\n");
 }
 
-static void put_axes(const ag_panel *p, bool bottom, ag_text *out) {
+/* Characters of a name as it is drawn: tyre.contact[2] has 13. */
+static int drawn_characters(const char *name) {
+  ag_text plain = {0};
+  ag_label_plain(name, &plain);
+  int n = ag_characters(ag_text_cstr(&plain));
+  ag_text_done(&plain);
+  return n;
+}
+
+/* The name on the vertical axis: one that is longer than its panel is cut off, and does not run into the next. */
+static void put_upright(const char *name, const char *unit, double room, ag_text *out) {
+  int most = (int)room - (unit && *unit ? ag_characters(unit) + 3 : 0), kept = 0;
+  bool cut = drawn_characters(name) > (most < 5 ? 5 : most);
+  ag_text part = {0};
+  for (const char *s = name; *s && (!cut || kept < most - 1 || kept < 4); kept++) {
+    do ag_text_char(&part, *s++);
+    while (((unsigned char)*s & 0xc0) == 0x80);
+  }
+  ag_label_enhanced(ag_text_cstr(&part), out);
+  if (cut) ag_text_str(out, "…");
+  put_unit(unit, out);
+  ag_text_done(&part);
+}
+
+/* room: characters that fit along the vertical axis. */
+static void put_axes(const ag_panel *p, bool bottom, double room, ag_text *out) {
   ag_text_str(out, "set xlabel ");
   ag_quoted_axis(bottom ? p->x : "", bottom ? p->unit[0] : "", out);
-  ag_text_str(out, bottom ? " offset 0,0.3\nset format x '%g'\n" : "\nset format x ''\n");
+  ag_text_str(out, bottom ? " offset 0,0.3\nset format x '%h'\n" : "\nset format x ''\n");
   ag_text_str(out, "set ylabel ");
   if (p->change_of) {
     ag_text_str(out, "'|Δ ");
-    ag_label_enhanced(p->change_of, out);
+    put_upright(p->change_of, "", room - 4, out);
     ag_text_char(out, '|');
     put_unit(p->unit[1], out);
-    ag_text_char(out, '\'');
   } else {
-    ag_quoted_axis(p->y, p->unit[1], out);
+    ag_text_char(out, '\'');
+    put_upright(p->y, p->unit[1], room, out);
   }
-  ag_text_char(out, '\n');
+  ag_text_str(out, "'\n");
   if (p->log_x) ag_text_printf(out, "set logscale x\n%s", bottom ? "set format x '10^{%T}'\n" : "");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
   else ag_text_str(out, "unset logscale y\n");
   if (p->z) {
     ag_text_str(out, "set cblabel ");
     ag_quoted_axis(p->z, p->unit[2], out);
-    ag_text_str(out, " offset 0,0\nset colorbox\n");
+    ag_text_str(out, " offset 0,0\nset format cb '%h'\nset colorbox\n");
   }
 }
 
@@ -386,17 +390,20 @@ static void put_key(const ag_figure *f, const page *g, ag_text *out) {
 /* The change that the tolerance allows, a dotted line with its name. */
 static void put_allowed(const ag_panel *p, const page *g, ag_text *out) {
   if (!(p->allowed > 0)) return;
+  ag_text size = {0};
+  ag_number_plain(p->allowed, 1, &size);
   ag_text_printf(out,
                  "set arrow from graph 0, first %.10g to graph 1, first %.10g nohead back dashtype 3 linewidth 1.2 "
                  "linecolor rgb '#505050'\n"
-                 "set label 'tolerance %.0e' at graph 0.01, first %.10g left offset 0,0.45 font ',%g' textcolor rgb "
+                 "set label 'tolerance %s' at graph 0.01, first %.10g left offset 0,0.45 font ',%g' textcolor rgb "
                  "'#505050'\n",
-                 p->allowed, p->allowed, p->allowed, p->allowed, small_font(g));
+                 p->allowed, p->allowed, ag_text_cstr(&size), p->allowed, small_font(g));
+  ag_text_done(&size);
 }
 
 static void put_ranges(const ag_figure *f, const ag_panel *p, const page *g, double height, double lo, double hi,
                        ag_text *out) {
-  ag_text_str(out, "set format y '%g'\n");
+  ag_text_str(out, "set format y '%h'\n");
   if (p->equal) {
     put_equal(p, g, height, out);
     return;
@@ -426,9 +433,12 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
     ag_box_axes(&g->space, p, each, out);
   } else {
     put_ranges(f, p, g, each - gap, lo, hi, out);
-    put_axes(p, last || !shared, out);
+    put_axes(p, last || !shared, (each - gap) / (0.52 * g->font) + 3, out); /* a little beyond its ends */
     if (p->z) put_colour_tics(p, g, each - gap, out);
-    if (hi > lo) put_marks(f, g, lo, hi, i == 0, out);
+    if (hi > lo) {
+      const ag_mark_axis time = mark_axis(f, g);
+      ag_mark_put(f, &time, i == 0, small_font(g), out);
+    }
     put_allowed(p, g, out);
   }
   put_curves(p, g, index, data, out);

@@ -40,7 +40,7 @@ static void find_ranges(const ag_panel *p, ag_box *s, double *side) {
     }
     if (!(hi >= lo)) lo = hi = 0;
     if (!(hi - lo > 1e-12 * fmax(fabs(lo), fabs(hi)))) {
-      double half = fmax(0.05 * fmax(fabs(lo), fabs(hi)), 1e-300);
+      double size = fmax(fabs(lo), fabs(hi)), half = size > 0 ? 0.05 * size : 1;
       lo -= half, hi += half;
     }
     s->lo[a] = lo, s->hi[a] = hi;
@@ -133,8 +133,8 @@ static void put_tics(const ag_box *s, int a, ag_text *out) {
     on_axis(s, a, part, &x, &y);
     put_line(x, y, x + mark[a][0] * s->font, y + mark[a][1] * s->font, "#404040", out);
     if (!corner || only) /* there the numbers of two axes would meet */
-      ag_text_printf(out, "set label '%.6g' at %.3f,%.3f %s textcolor rgb '#202020'\n", k == 0 ? 0 : k * s->step[a],
-                     x + number[a][0] * s->font, y + number[a][1] * s->font, sides[a]);
+      ag_text_printf(out, "set label '%s%.6g' at %.3f,%.3f %s textcolor rgb '#202020'\n", k < 0 ? "−" : "",
+                     fabs(k * s->step[a]), x + number[a][0] * s->font, y + number[a][1] * s->font, sides[a]);
   }
 }
 

@@ -12,6 +12,20 @@ int ag_tic_digits(double lo, double hi, double step);
 void ag_vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi);
 /* The decades of a logarithmic axis, with room for names above the curves. */
 void ag_log_range(const ag_panel *p, bool vertical, int *lo, int *hi);
+/* Are these numbers 0, as far as a run with this absolute tolerance can tell? */
+bool ag_is_nothing(double lo, double hi, double quiet);
+/* Characters that the widest number at tics takes. */
+int ag_tic_width(double lo, double hi, double step);
+
+/* A time axis as events see it: from lo to hi along this length, with letters of this size. */
+typedef struct ag_mark_axis {
+  double lo, hi, length, font;
+} ag_mark_axis;
+/* Lines of names that events take above the panels. */
+int ag_mark_lines(const ag_figure *f, const ag_mark_axis *x);
+/* Lines at the events; their names in letters of this size. */
+void ag_mark_put(const ag_figure *f, const ag_mark_axis *x, bool names, double font, ag_text *out);
+
 /* The number of characters of a text, for guessing widths. */
 int ag_characters(const char *s);
 /* "'x_1 (m)'": a name with its unit, in quotes. */

@@ -1,16 +1,39 @@
 /* SPDX-License-Identifier: MIT
  * Ranges of panels, and the numbers beside their axes. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "view/gnuplot_internal.h"
 
 bool ag_is_flat(double lo, double hi) { return !(hi - lo > 1e-9 * fmax(fabs(lo), fabs(hi))); }
 
+bool ag_is_nothing(double lo, double hi, double quiet) { return fmax(fabs(lo), fabs(hi)) <= quiet; }
+
+void ag_flat_range(double quiet, double *lo, double *hi) {
+  if (ag_is_nothing(*lo, *hi, quiet)) {
+    *lo = -1, *hi = 1;
+  } else if (ag_is_flat(*lo, *hi)) {
+    double half = 0.05 * fmax(fabs(*lo), fabs(*hi));
+    *lo -= half, *hi += half;
+  }
+}
+
 int ag_tic_digits(double lo, double hi, double step) {
   double size = fmax(fabs(lo), fabs(hi));
   int n = step > 0 && size > step ? (int)ceil(log10(size / step)) + 1 : 6;
   return n < 6 ? 6 : n > 15 ? 15 : n;
+}
+
+int ag_tic_width(double lo, double hi, double step) {
+  int widest = 1;
+  char text[64];
+  for (double v = ceil(lo / step) * step; v <= hi && step > 0; v += step) {
+    int n = snprintf(text, sizeof text, "%.*g", ag_tic_digits(lo, hi, step), fabs(v) < 1e-9 * step ? 0 : v);
+    if (strchr(text, 'e')) n += 1; /* drawn as a power of ten */
+    widest = n > widest ? n : widest;
+  }
+  return widest;
 }
 
 bool ag_shares_axis(const ag_figure *f) {
@@ -37,8 +60,9 @@ double ag_tic_step(double lo, double hi, double n) {
 
 void ag_vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi) {
   ag_panel_range(p, true, lo, hi);
-  double size = fmax(fmax(fabs(*lo), fabs(*hi)), 1e-300), beside = 0.07 * (*hi - *lo);
-  if (ag_is_flat(*lo, *hi)) beside = 0.05 * size;
+  double beside = 0.07 * (*hi - *lo);
+  if (ag_is_nothing(*lo, *hi, p->quiet)) *lo = *hi = 0, beside = 1;
+  else if (ag_is_flat(*lo, *hi)) beside = 0.05 * fmax(fabs(*lo), fabs(*hi));
   bool names = p->n_named > 1 && p->style != AG_STYLE_IMAGE && !p->curves[0].foreign;
   *lo -= beside, *hi += !names ? beside : stacked ? 7 * beside : 4 * beside; /* room for names */
 }

@@ -45,8 +45,13 @@ static void test_numbers(void) {
   static const struct {
     const char *table, *has;
   } rows[] = {{"t,a\n0,0.8\n1,0.8000000000002\n2,0.7999999999999\n", "set yrange [0.759"},
-              {"t,a\n0,1000000\n1,1000000.5\n2,1000000.2\n", "set format y '%.9g'"},
-              {"t,a\n0,1\n1,2\n2,3\n", "set format y '%.6g'"}};
+              {"t,a\n0,1000000\n1,1000000.5\n2,1000000.2\n", "set format y '%.9h'"},
+              {"t,a\n0,1\n1,2\n2,3\n", "set format y '%.6h'"},
+              {"t,abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz,b\n0,0,1\n1,0,2\n2,0,1\n",
+               "set ylabel 'abcdefghijklm"},
+              {"t,a\n0,0\n1,0\n2,0\n", "set yrange [-1:1]\nset ytics 2\n"},
+              {"# rtol = 1e-10, atol = 1e-12\nt,a\n0,0\n1,2e-15\n2,-1e-15\n", "set yrange [-1:1]\nset ytics 2\n"},
+              {"t,a\n0,0\n1,2e-15\n2,-1e-15\n", "set ytics 5.0000000000000004e-16\n"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     ag_source *s = lab_source(rows[i].table);
     ag_figure f;
@@ -93,8 +98,36 @@ static void test_own_axes(void) {
   ag_source_free(s);
 }
 
+static bool named(const ag_text *script, const char *name) {
+  ag_text label = {0};
+  ag_text_printf(&label, "set label '%s' at graph", name);
+  bool found = strstr(script->s, label.s) != NULL;
+  ag_text_done(&label);
+  return found;
+}
+
+/* Events that are few have names with their times, whatever other events there are; the others are counted. */
+static void test_events(void) {
+  ag_source *s = lab_source("t,a\n0,1\n20,2\n");
+  double rest[] = {3.1416, 9.4248, 15.708}, turned[] = {6.2832}, often[] = {17, 17.5, 18, 18.5, 19};
+  ag_marks marks[] = {{"rest", 3, rest}, {"turned", 1, turned}, {"often", 5, often}};
+  s->marks = marks, s->n_marks = 3, s->kind = AG_SOURCE_RUN;
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){0}, &trouble) == AG_OK && f.n_marks == 3);
+  ag_text script = script_of(&f);
+  AG_CHECK(named(&script, "rest t = 3.1416") && named(&script, "rest t = 9.4248") && named(&script, "rest t = 15.708"));
+  AG_CHECK(named(&script, "turned t = 6.2832") && named(&script, "often, 5 times"));
+  ag_text_done(&trouble);
+  ag_text_done(&script);
+  ag_figure_done(&f);
+  s->n_marks = 0;
+  ag_source_free(s);
+}
+
 int main(void) {
   test_numbers();
+  test_events();
   test_decades();
   test_own_axes();
   static const char hostile[] =

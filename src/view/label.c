@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Names of columns as labels of figures. Greek letters that are spelt out become letters, indices subscripts, and so
  * does what follows an underscore after a single letter: x_max, but angular momentum for angular_momentum. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,9 +114,25 @@ static void put_label(const char *name, bool enhanced, ag_text *out) {
   }
 }
 
+static const char *const high[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+
+void ag_number_plain(double v, int digits, ag_text *out) {
+  char text[64];
+  snprintf(text, sizeof text, "%.*g", digits, fabs(v));
+  char *e = strchr(text, 'e');
+  if (v < 0) ag_text_str(out, "−");
+  if (!e) {
+    ag_text_str(out, text);
+    return;
+  }
+  *e++ = 0;
+  if (strcmp(text, "1") != 0) ag_text_printf(out, "%s×", text);
+  ag_text_str(out, *e == '-' ? "10⁻" : "10");
+  for (e += 1 + strspn(e + 1, "0"); *e; e++) ag_text_str(out, high[*e - '0']);
+}
+
 /* "^2" and "^-1" are raised. */
 static void put_unit(const char *unit, bool enhanced, ag_text *out) {
-  static const char *const high[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   while (*unit) {
     size_t sign = *unit == '^' && unit[1] == '-', digits = *unit == '^' ? strspn(unit + 1 + sign, "0123456789") : 0;
     if (!digits) {

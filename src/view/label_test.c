@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Names as labels; whatever a name holds, it stays inside its quotes. */
-#include "view/view.h"
+#include "view/view_internal.h"
 
 #include "tests/check.h"
 
@@ -56,6 +56,17 @@ int main(void) {
     AG_CHECK_STR(ag_text_cstr(&plain), units[i][2]);
     ag_text_done(&enhanced);
     ag_text_done(&plain);
+  }
+  static const struct {
+    double v;
+    int digits;
+    const char *text;
+  } numbers[] = {{-0.5, 6, "−0.5"}, {3.26e-12, 2, "3.3×10⁻¹²"}, {1e20, 6, "10²⁰"}, {-1e-6, 6, "−10⁻⁶"}, {0, 2, "0"}};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    ag_text text = {0};
+    ag_number_plain(numbers[i].v, numbers[i].digits, &text);
+    AG_CHECK_STR(ag_text_cstr(&text), numbers[i].text);
+    ag_text_done(&text);
   }
   ag_text line = {0};
   ag_label_enhanced("a'; system 'x'\n", &line);

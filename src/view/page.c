@@ -324,7 +324,8 @@ static ag_status put_run(const ag_page_run *run, ag_text *out, ag_page_report *r
     ag_text_char(out, '{');
     put_string(out, "name", run->name);
     put_facts(out, "facts", run->n_fact, run->facts);
-    ag_text_printf(out, ",\"rows\":%ld,\"stride\":%ld,\"within\":1e-4,", film.n_source, film.stride);
+    ag_text_printf(out, ",\"rows\":%ld,\"stride\":%ld,\"within\":1e-4,\"quiet\":%.3g,", film.n_source, film.stride,
+                   run->source->atol);
     put_times(out, &film);
     put_events(out, run->source);
     if (film.scene) put_things(&w, out, &film, scene);

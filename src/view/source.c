@@ -94,11 +94,14 @@ double ag_source_drift(const anagyre_motion *motion) {
 void ag_about_value(ag_text *out, const char *name, double value) {
   if (out->n) ag_text_str(out, ", ");
   ag_label_plain(name, out);
-  ag_text_printf(out, value < 0 ? " = \u2212%.6g" : " = %.6g", fabs(value));
+  ag_text_str(out, " = ");
+  ag_number_plain(value, 6, out);
 }
 
 void ag_about_drift(ag_text *out, double drift) {
-  if (isfinite(drift)) ag_text_printf(out, "%senergy drift %.1e", out->n ? "; " : "", drift);
+  if (!isfinite(drift)) return;
+  ag_text_printf(out, "%senergy drift ", out->n ? "; " : "");
+  ag_number_plain(drift, 2, out);
 }
 
 /* ---- columns by name ---- */

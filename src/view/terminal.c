@@ -60,10 +60,7 @@ static void find_ranges(canvas *c, const ag_panel *p) {
       c->x0 = fmin(c->x0, x), c->x1 = fmax(c->x1, x), c->y0 = fmin(c->y0, y), c->y1 = fmax(c->y1, y);
     }
   if (!(c->x1 > c->x0)) c->x0 -= 0.5, c->x1 += 0.5;
-  if (!c->log_y && ag_is_flat(c->y0, c->y1)) {
-    double half = fmax(0.05 * fmax(fabs(c->y0), fabs(c->y1)), 1e-300);
-    c->y0 -= half, c->y1 += half;
-  }
+  if (!c->log_y) ag_flat_range(p->quiet, &c->y0, &c->y1);
   if (!(c->y1 > c->y0)) c->y0 -= 0.5, c->y1 += 0.5;
 }
 

@@ -6,6 +6,49 @@
 
 #include "view/view_internal.h"
 
+/* Does it look like an angle within one full turn, (-pi, pi) or (0, 2 pi), that goes round? */
+static bool is_turning(long n, const double *v) {
+  double lo = INFINITY, hi = -INFINITY;
+  for (long i = 0; i < n; i++)
+    if (isfinite(v[i])) lo = fmin(lo, v[i]), hi = fmax(hi, v[i]);
+  bool turn = (lo >= -M_PI && hi <= M_PI) || (lo >= 0 && hi <= 2 * M_PI);
+  return turn && hi - lo > 1.5 * M_PI;
+}
+
+static bool passes(const double *v, long i) { return i && fabs(v[i] - v[i - 1]) > 1.5 * M_PI; }
+
+void ag_split_turns(long *n, double **x, double **y) {
+  const bool round_x = is_turning(*n, *x), round_y = is_turning(*n, *y);
+  long more = 0, kept = 0;
+  for (long i = 0; i < *n; i++) more += (round_x && passes(*x, i)) || (round_y && passes(*y, i));
+  if (!more) return;
+  double *u = ag_heap_alloc(sizeof *u * (size_t)(*n + more)), *v = ag_heap_alloc(sizeof *v * (size_t)(*n + more));
+  for (long i = 0; i < *n; i++) {
+    if ((round_x && passes(*x, i)) || (round_y && passes(*y, i))) u[kept] = v[kept] = NAN, kept++;
+    u[kept] = (*x)[i], v[kept++] = (*y)[i];
+  }
+  free(*x), free(*y);
+  *x = u, *y = v, *n = kept;
+}
+
+long ag_thin_columns(long n, double *x, double *y, double w, double within) {
+  long kept = 0;
+  for (long i = 1; i < n; i++)
+    if (!(x[i] >= x[i - 1]) || !isfinite(y[i])) return n;
+  if (!(w > 0) || n < 1 || !isfinite(y[0]) || !isfinite(x[0])) return n;
+  for (long i = 0, end; i < n; i = end) {
+    long low = i, high = i;
+    for (end = i; end < n && x[end] - x[i] <= within * w; end++) {
+      if (y[end] < y[low]) low = end;
+      if (y[end] > y[high]) high = end;
+    }
+    const long keep[] = {i, low < high ? low : high, low < high ? high : low, end - 1};
+    for (int k = 0; k < 4; k++)
+      if (!k || keep[k] > keep[k - 1]) x[kept] = x[keep[k]], y[kept++] = y[keep[k]];
+  }
+  return kept;
+}
+
 /* From an anchor, all directions in which a straight line passes every later point within r form a cone. A point behind
  * which the cone is empty, or which turns back, becomes the next anchor. Gaps (NaN) are kept as one NaN. */
 long ag_thin_curve(long n, double *x, double *y, double w, double h, double within) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Thinning: no point of the curve is farther from what is left than promised. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "view/view.h"
 
 #include "tests/check.h"
@@ -45,6 +48,44 @@ static void test_gaps(void) {
   AG_CHECK(ag_thin_curve(2, a, b, 1, 1, 1e-4) == 1 && a[0] == 1);
 }
 
+static double *numbers(int n, const double *from) {
+  double *to = malloc(sizeof *to * (size_t)n);
+  memcpy(to, from, sizeof *to * (size_t)n);
+  return to;
+}
+
+/* An angle that goes round has gaps; a jump of something else has none. */
+static void test_turns(void) {
+  const double t[] = {0, 1, 2, 3, 4, 5}, angle[] = {2, 3, -3.1, -1, -3, 3.1}, jump[] = {2, 3, -3.2, -1, -3, 3.1};
+  double *x = numbers(6, t), *y = numbers(6, angle);
+  long n = 6;
+  ag_split_turns(&n, &x, &y);
+  AG_CHECK(n == 8 && isnan(x[2]) && isnan(y[2]) && y[3] == -3.1 && isnan(y[6]) && x[7] == 5);
+  free(x), free(y);
+  x = numbers(6, t), y = numbers(6, jump), n = 6;
+  ag_split_turns(&n, &x, &y);
+  AG_CHECK(n == 6 && y[2] == -3.2);
+  free(x), free(y);
+}
+
+/* Noise at a million times: no more points than the columns have corners, and none of its peaks is lost. */
+static void test_columns(void) {
+  enum { M = 1000000 };
+  double *x = malloc(sizeof *x * M), *y = malloc(sizeof *y * M), lo = 0, hi = 0;
+  for (long i = 0; i < M; i++) x[i] = (double)i, y[i] = noise((double)i / M);
+  y[777777] = 7;
+  long n = ag_thin_columns(M, x, y, M - 1, 1e-3);
+  AG_CHECK(n <= 4 * 1001 && x[0] == 0 && x[n - 1] == M - 1);
+  for (long i = 0; i < n; i++) {
+    lo = fmin(lo, y[i]), hi = fmax(hi, y[i]);
+    AG_CHECK(!i || x[i] > x[i - 1]);
+  }
+  AG_CHECK(hi == 7 && lo < -0.499);
+  double back[] = {0, 1, 0.5}, up[] = {1, 2, 3};
+  AG_CHECK(ag_thin_columns(3, back, up, 1, 1) == 3);
+  free(x), free(y);
+}
+
 static void test_points(void) {
   enum { M = 20000 };
   static double x[M], y[M], z[M];
@@ -61,6 +102,8 @@ int main(void) {
   try_curve(line, step, 8);
   try_curve(line, noise, N);
   test_gaps();
+  test_turns();
+  test_columns();
   test_points();
   return ag_check_report();
 }

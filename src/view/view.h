@@ -92,6 +92,7 @@ typedef struct ag_panel {
   bool space;            /* a curve in three dimensions */
   const char *change_of; /* the axis shows |y - y(0)| of this quantity; or NULL */
   double allowed;        /* above 0: the change that the tolerance of the steps allows, drawn as a line */
+  double quiet;          /* the absolute tolerance of the steps: numbers that stay below it are drawn as 0 */
   int n_curve, n_named;  /* n_named: all but bands */
   ag_curve *curves;
 } ag_panel;
@@ -121,9 +122,15 @@ AG_MUST_USE ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sour
                                      ag_text *trouble);
 void ag_figure_done(ag_figure *f);
 
+/* Of a curve whose x never falls (noise in time): in each column that is `within` times the width w wide the first, the
+ * lowest, the highest and the last point. Returns how many are left: all where it is not such a curve. */
+long ag_thin_columns(long n, double *x, double *y, double w, double within);
 /* Leaves out points of a curve that is drawn over a range of w x h while it stays within `within` times the range of
  * what was there (a cone of directions, one pass). Returns how many are left. */
 long ag_thin_curve(long n, double *x, double *y, double w, double h, double within);
+/* Where an angle passes from one end of its full turn to the other (atan2 from pi to -pi) a curve gets a gap, one more
+ * point, instead of a line across the panel. */
+void ag_split_turns(long *n, double **x, double **y);
 /* Keeps one of all points that share a cell of a fine grid; z goes along and may be NULL. */
 long ag_thin_points(long n, double *x, double *y, double *z);
 

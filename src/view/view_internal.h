@@ -18,7 +18,9 @@ const char *ag_unit_find(ag_arena *arena, const char *list, const char *column, 
 /* Does the source have all columns of the list of units? Else a line in *trouble. */
 bool ag_units_check(const ag_source *s, const char *list, ag_text *trouble);
 
-/* The line about a run grows: "m = 1, g = 9.81; energy drift 1e-12". */
+/* A number in this many digits, as one writes it: −0.5, 3.3×10⁻¹². */
+void ag_number_plain(double v, int digits, ag_text *out);
+/* The line about a run grows: "m = 1, g = 9.81; energy drift 3.3×10⁻¹²". */
 void ag_about_value(ag_text *out, const char *name, double value);
 void ag_about_drift(ag_text *out, double drift); /* NaN: not known */
 
@@ -51,5 +53,8 @@ void ag_source_list(const ag_source *s, int most, ag_text *out);
 void ag_panel_range(const ag_panel *p, bool vertical, double *lo, double *hi);
 /* Does a quantity stay the same, up to the tolerance of runs? Its rounding is not drawn as if it were a motion. */
 bool ag_is_flat(double lo, double hi);
+/* The range of a quantity that stays the same: about its value, or -1 to 1 where it is 0 up to the absolute tolerance.
+ */
+void ag_flat_range(double quiet, double *lo, double *hi);
 bool ag_shares_axis(const ag_figure *f); /* Do all panels have the same horizontal axis? */
 #endif

@@ -3,6 +3,8 @@
 """limits_test.py PROGRAM [unittest arguments]: what a command may use, --memory and --derive-time.
 
 A model that needs more ends with a message and exit code 3, with every verb that derives equations."""
+import csv
+import json
 import os
 import sys
 import unittest
@@ -47,6 +49,21 @@ class Limits(Case):
         for verb in VERBS:
             words = ["-o", "figure.svg"] if verb == "plot" else []
             self.anagyre(verb, model("oscillator"), "--memory", "2e5", "--derive-time", "3600", *words)
+
+    def test_smaller_steps(self):
+        """A turn of 1e11 radians within one step of what determines the motion: the number of steps bounds it, too."""
+        path = self.path("spin.nh")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("model spin\nparam w = 1e11\nconfig R in SO3 velocity Omega\nlagrangian dot(Omega, Omega)/2\n"
+                       "start Omega = [w, 0, 0.1]\n")
+        for engine in ["interpreted", "compiled"]:
+            words = ["run", path, "--max-steps", "20", "--t1", "1", "--rtol", "1e-5", "--engine", engine]
+            alone = json.loads(self.anagyre(*words, "--json", code=1)[0])
+            self.assertEqual(alone["end"], "step limit reached")
+            self.anagyre(*words, "--sweep", "w=1e11:1e11:1", "-o", "many.csv", code=1)
+            with open(self.path("many.csv"), encoding="utf-8") as file:
+                row = next(csv.DictReader(file))
+            self.assertEqual((row["end"], float(row["t"])), ("step limit reached", alone["t"]))
 
     def test_wrong_values(self):
         for words in [["--memory", "0"], ["--memory", "-1"], ["--memory", "much"], ["--derive-time", "0"],

@@ -15,6 +15,10 @@ import tempfile
 import termios
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from waiting import PATIENCE  # noqa: E402
+
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 MODELS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models")
 
@@ -102,6 +106,24 @@ class Output(Case):
             self.assertRegex(out, r"\n  table         " + name + r" \([0-9.]+ (bytes|kB)\)\n")
         out, _ = self.run_it("run", model, "--t1", 1, "--json")
         self.assertEqual(json.loads(out)["files"], [])
+
+    def test_closed_streams(self):
+        """Where standard streams are closed, no file takes their place: the same tables, and every command ends."""
+        model = self.path("well.nh", WELL)
+        made = {}
+        for closed in [(), (0,), (1,), (2,), (0, 1, 2)]:
+            for words in [["run", model, "--t1", 1, "--every", 0.25, "-q", "-o", "x.csv"], ["run", model, "--t1", 1, "-q", "-o", "x.h5"],
+                          ["info", "x.h5"], ["plot", "x.h5", "x", "--script", "-o", "x.svg"], ["view", "x.h5", "-o", "x.html"]]:
+                done = subprocess.run([PROGRAM, *map(str, words)], cwd=self.box.name, timeout=PATIENCE, check=False,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                      preexec_fn=lambda: [os.close(fd) for fd in closed])
+                if words[0] == "view" and b"without the page" in done.stderr:
+                    continue
+                self.assertEqual(done.returncode, 3 if 1 in closed else 0, (closed, words, done.stderr))
+            for name in ["x.csv", "x.gp", "x.html"]:
+                if os.path.exists(self.path(name)):
+                    with open(self.path(name), "rb") as file:
+                        self.assertEqual(made.setdefault(name, text := file.read()), text, (closed, name))
 
     def test_warnings_everywhere(self):
         """What the terminal shows as note or warning is in JSON, in the file, and in info."""

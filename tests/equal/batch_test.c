@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A member of a batch is the single run, bit for bit, for every model of the folders given that goes through lanes:
  * end, time, steps, state and record; from the start of the model and from random states, with the events that end a
- * run. */
+ * run; in adaptive steps, and in fixed ones where a basis is renewed on the way. */
 #include "tests/each_model.h"
 
 enum { MEMBERS = 3 };
@@ -42,8 +42,8 @@ static void compare(ag_system *sys, const ag_batch_options *o, const ag_batch_re
   ag_tape_free(watch);
 }
 
-/* Whether the model went through lanes. */
-static int check_system(ag_system *sys) {
+/* Whether the model went through lanes; dt > 0: in fixed steps. */
+static bool check_steps(ag_system *sys, double dt) {
   const ag_dims *d = ag_system_dims(sys);
   const ag_model *model = ag_system_model(sys);
   double *params = calloc((size_t)(MEMBERS * d->param + 1), sizeof *params);
@@ -53,6 +53,7 @@ static int check_system(ag_system *sys) {
   ag_batch_result all;
   ag_batch_defaults(&o);
   o.run.t1 = 3, o.run.max_steps = 20000, o.run.noise = AG_NOISE_OFF;
+  if (dt > 0) o.run.dt = dt, o.run.method = ag_stepper_find("rk4");
   for (int i = 0; i < ag_model_n_events(model); i++)
     o.run.events = o.run.events || ag_model_events(model)[i].terminal || ag_model_events(model)[i].cuts;
   fill_starts(sys, params, x0);
@@ -67,10 +68,22 @@ static int check_system(ag_system *sys) {
   return lanes;
 }
 
+static int n_fixed; /* with a basis, in fixed steps */
+
+static int check_system(ag_system *sys) {
+  const ag_dims *d = ag_system_dims(sys);
+  bool basis = ag_system_elimination(sys) == AG_ELIM_BASIS && d->rank == d->lambda && !ag_system_watches(sys);
+  if (basis && !d->fragile && !d->switches) {
+    AG_CHECK(check_steps(sys, 0.02));
+    n_fixed++;
+  }
+  return check_steps(sys, 0);
+}
+
 int main(int argc, char **argv) {
   int n_lanes = 0;
   for (int i = 1; i < argc; i++) n_lanes += each_model(argv[i], check_system);
   fprintf(stderr, "%d models in lanes\n", n_lanes);
-  AG_CHECK(n_lanes >= 51);
+  AG_CHECK(n_lanes >= 51 && n_fixed >= 7);
   return ag_check_report();
 }

@@ -227,6 +227,8 @@ def mutant(rng, texts):
     ways = rng.choice(((change_lines,), (change_tokens,), (change_tokens,), (change_lines, change_tokens), (change_bytes,)))
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         text = rng.choice(ways)(rng, text, texts)
+    if not names_in(text, "section") and rng.random() < 0.3:
+        text += f"\nsection s9: {rng.choice(names_of(text))} = {rng.choice(NUMBERS[:6])}\n"
     return text
 
 
@@ -236,7 +238,7 @@ def names_in(text, what):
     return re.findall(rf"^\s*{what}\s+([A-Za-z_]\w*)", text, re.M)
 
 
-def commands(rng, text, verbs):
+def commands(rng, text, o, compiled):
     """What is asked about a model that `check` accepts: some of everything."""
     noisy = re.search("noise|temperature|process", text)
     off = ["--noise", "off"] if noisy else []
@@ -265,10 +267,13 @@ def commands(rng, text, verbs):
         every += [["run", "--t1", "3", "--section", name, *off],
                   ["run", "--t1", "3", "--section", name, "--sweep", sweep, "--threads", "1", *off],
                   ["run", "--t1", "3", "--section", name, "--level", f"energy={rng.choice(NUMBERS[:12])}", *off]]
-    every = [[*c, "--max-steps", "20000"] if c[0] == "run" else c for c in every if c[0] in verbs]
-    # a compiler takes longer than all the rest: one in four of the commands that would start it
-    return [[*c, "--engine", "interpreted"] if {"--sweep", "--paths", "--path"} & {*c} and rng.random() < 0.75 else c
-            for c in rng.sample(every, min(3, len(every)))]
+    every = [[*c, "--max-steps", str(o.steps)] if c[0] == "run" else c for c in every if c[0] in o.verbs]
+    for c in every:  # those that would start a compiler
+        if "--engine" in c and not compiled:
+            c[c.index("--engine") + 1] = "interpreted"
+        elif {"--sweep", "--paths", "--path"} & {*c} and not compiled:
+            c += ["--engine", "interpreted"]
+    return rng.sample(every, min(3, len(every)))
 
 
 def limits(seconds, memory):
@@ -305,14 +310,14 @@ class Attack:
         self.instrumented = b"__asan_init" in open(o.program, "rb").read()
         self.env = dict(os.environ, ASAN_OPTIONS="detect_leaks=1:hard_rss_limit_mb=3000:allocator_may_return_null=1:abort_on_error=0",
                         UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1", OMP_NUM_THREADS="1")
-        self.server = None
+        self.server, self.compiled = None, True
         self.n_run, self.n_good, self.findings = 0, 0, 0
         self.codes, self.slowest = {}, (0, "")
 
     def call(self, words, folder):
         """(exit code, output, messages, processor time); the code is None where the time ran out."""
         memory = [] if words[0] == "test" else ["--memory", str(self.o.memory)]
-        words = [words[0], "m.nh", *words[1:], *memory, "--derive-time", "20"]
+        words = [words[0], "m.nh", *words[1:], *memory, "--derive-time", str(self.o.derive)]
         space = 0 if self.instrumented else 4 * self.o.memory
         if self.server:
             return self.server.call(words, folder, self.o.limit, space)
@@ -383,8 +388,8 @@ class Attack:
             self.slowest = (spent, f"case {k}: {' '.join(words)}")
         self.n_run += 1
         self.codes[code] = self.codes.get(code, 0) + 1
-        why = self.judge(words, code, out, err, folder, {"m.nh"})
-        if not why and code == 0 and words[0] == "emit" and "--json" not in words:
+        why = self.judge(words, None if spent > self.o.limit else code, out, err, folder, {"m.nh"})
+        if not why and code == 0 and words[0] == "emit" and "--json" not in words and self.compiled:
             why = self.compile(out, folder)
         if why:
             self.report(k, words, why, text, err)
@@ -406,7 +411,8 @@ class Attack:
     def case(self, k, texts, folder):
         rng = random.Random(f"{self.o.seed}/{k}")
         text = mutant(rng, texts).encode("latin-1", "replace")
-        asked = commands(rng, text.decode("latin-1"), self.o.verbs)
+        self.compiled = rng.random() < self.o.compiled
+        asked = commands(rng, text.decode("latin-1"), self.o, self.compiled)
         if self.one(k, ["check", *rng.choice(([], ["--json"]))], text, folder) != 0:
             return
         self.n_good += 1
@@ -423,6 +429,10 @@ def main():
     p.add_argument("--first", type=int, default=0, help="number of the first case")
     p.add_argument("--count", type=int, default=None, help="cases")
     p.add_argument("--seconds", type=float, default=None)
+    p.add_argument("--compiled", type=float, default=0.25, help="of how many models C is compiled: it takes longer than all the rest")
+    p.add_argument("--steps", type=int, default=20000, help="steps of a run")
+    p.add_argument("--derive", type=int, default=20, help="seconds of a derivation")
+    p.add_argument("--at-once", type=int, default=1, help="commands that `serve` does in one process: leaks are reported with the last")
     p.add_argument("--limit", type=int, default=60, help="processor time of a command")
     p.add_argument("--memory", type=int, default=500, help="MB that a command may use")
     p.add_argument("--keep", help="folder for what was found")
@@ -449,7 +459,7 @@ def main():
         folder = os.path.join(place, "work")
         os.mkdir(folder)
         if os.path.basename(o.program).endswith("serve"):
-            attack.server = Server(o.program, place, attack.env)
+            attack.server = Server(o.program, place, attack.env, o.at_once)
         while (o.count is None or k < o.first + o.count) and time.monotonic() < end:
             if o.replay:
                 attack.again(k, texts[k], folder)

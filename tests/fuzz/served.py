@@ -6,10 +6,11 @@ import subprocess
 
 
 class Server:
-    def __init__(self, program, folder, env):
-        """The files `out` and `err` are written in the folder; commands run in folders within it."""
+    def __init__(self, program, folder, env, at_once=1):
+        """The files `out` and `err` are written in the folder; commands run in folders within it, so many of them in one
+        process: leaks are reported with the last of them."""
         self.folder = folder
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
+        self.process = subprocess.Popen([program, str(at_once)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env)
 
     def call(self, words, folder, seconds, megabytes=0):
         """(exit code, output, messages, processor time) of a command; the code is None where the time ran out."""

@@ -14,7 +14,8 @@ import sys
 SMALL = {"dopri5", "tsit5", "dop853"}
 
 # What does not fit any of these models.
-REFUSED = {"se3_euler": "a Lagrangian of R^T x' and Omega alone", "spark2": "constraints of velocities alone",
+REFUSED = {"nystrom8": "accelerations that depend on positions and time alone",
+           "se3_euler": "a Lagrangian of R^T x' and Omega alone", "spark2": "constraints of velocities alone",
            "spark3": "constraints of velocities alone"}
 
 # model, times: where several are given, each order must show at one of them (at another the leading term of an error may

@@ -152,8 +152,8 @@ class Figures(Case):
         self.assertEqual([panel["y"] for panel in found["panels"]], ["energy", "E", "jellett", "routh"])
         with open(self.path("r.gp"), encoding="utf-8") as file:
             text = file.read()
-        self.assertEqual(text.count("tolerance 1e-08"), 1)  # of routh, which is near 1; energy: 1e-10 + 1.65e-8
-        self.assertEqual(text.count("tolerance 2e-08"), 1)
+        self.assertEqual(text.count("tolerance 10⁻⁸"), 1)  # of routh, which is near 1; energy: 1e-10 + 1.65e-8
+        self.assertEqual(text.count("tolerance 2×10⁻⁸"), 1)
         self.assertIn("set xlabel 't (s)'", text)
         self.anagyre("run", "routh_sphere", "--t1", "2", "--dt", "0.01", "--method", "rk4", "-o", "f.h5", "--quiet")
         self.plot("f.h5", "--drift", "--script")

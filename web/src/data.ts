@@ -34,6 +34,7 @@ export interface StoredRun {
   rows: number;
   stride: number;
   within: number;
+  quiet: number;
   time: { n: number; from: number; to: number; d?: string };
   events: { name: string; times: number[] }[];
   things?: StoredThing[];
@@ -166,6 +167,8 @@ export class Run {
   readonly things: Thing[];
   readonly panels: Panel[];
   readonly marks: Mark[];
+  /** Numbers that stay below it are 0 as far as the run can tell: its absolute tolerance. */
+  readonly quiet: number;
   readonly about: string;
   readonly leftOut: string[];
 
@@ -184,6 +187,7 @@ export class Run {
     this.facts = stored.facts;
     this.from = stored.time.from;
     this.to = stored.time.to;
+    this.quiet = stored.quiet;
     this.things = (stored.things ?? []).map((thing) => ({
       kind: thing.kind,
       group: thing.group,

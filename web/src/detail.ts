@@ -11,16 +11,22 @@ function drawnByProcessor(context: WebGL2RenderingContext): boolean {
   return software.test(String(context.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : context.RENDERER)));
 }
 
+/** Shaders are three.js's own. Asking each for its errors would wait until it is compiled, one after the other. */
+function plain(renderer: THREE.WebGLRenderer): THREE.WebGLRenderer {
+  renderer.debug.checkShaderErrors = false;
+  return renderer;
+}
+
 /** A renderer for a canvas. Smooth edges more than double what a processor has to draw: it gets none, and draws what stands
  *  still with more pixels instead. Otherwise a fresh canvas takes the place of the one that has been asked. */
 export function makeRenderer(canvas: HTMLCanvasElement): { renderer: THREE.WebGLRenderer; slow: boolean } {
   const context = canvas.getContext("webgl2", { alpha: true, antialias: false });
   if (!context) throw new Error("no WebGL 2");
-  if (drawnByProcessor(context)) return { renderer: new THREE.WebGLRenderer({ canvas, context, alpha: true }), slow: true };
+  if (drawnByProcessor(context)) return { renderer: plain(new THREE.WebGLRenderer({ canvas, context, alpha: true })), slow: true };
   const fresh = canvas.cloneNode() as HTMLCanvasElement;
   canvas.replaceWith(fresh);
   context.getExtension("WEBGL_lose_context")?.loseContext();
-  return { renderer: new THREE.WebGLRenderer({ canvas: fresh, antialias: true, alpha: true }), slow: false };
+  return { renderer: plain(new THREE.WebGLRenderer({ canvas: fresh, antialias: true, alpha: true })), slow: false };
 }
 
 const least = 0.35; // part of the pixels in each direction

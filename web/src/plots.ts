@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Panels with the observables over time, one below the other. Time can be dragged in any of them.
 import uPlot from "uplot";
-import { at, drawingTimes, type Mark, type Panel, type Run } from "./data";
+import { at, drawingTimes, type Mark, type Panel, type Run, type Series } from "./data";
 import type { Theme } from "./theme";
 
 /** A panel before its curves are drawn. */
@@ -24,7 +24,7 @@ const subscripts = "₀₁₂₃₄₅₆₇₈₉";
 export function short(x: number): string {
   if (!Number.isFinite(x)) return "–";
   const a = Math.abs(x);
-  if (a !== 0 && (a < 1e-3 || a >= 1e5)) return x.toExponential(3).replace("-", "−").replace("e-", "e−");
+  if (a !== 0 && (a < 1e-3 || a >= 1e5)) return power(x.toExponential(3));
   return x.toPrecision(5).replace("-", "−");
 }
 
@@ -72,14 +72,14 @@ export class Plots {
   }
 
   private data(panel: Panel): { data: uPlot.AlignedData; series: uPlot.Series[] } {
-    const parts: { t: number[]; y: number[][] }[] = [];
+    const parts: { t: number[]; y: (number | null)[][] }[] = [];
     const series: uPlot.Series[] = [{}];
     const cloud = this.runs.length > 2;
     this.runs.forEach((run, k) => {
       const same = k ? run.panels.find((p) => p.name === panel.name) : panel;
       if (!same) return;
       const t = drawingTimes(same.entries, run.from, run.to, 30000);
-      parts.push({ t, y: same.entries.map((e) => t.map((x) => at(e, x))) });
+      parts.push({ t, y: same.entries.map((e) => turned(e, t, t.map((x) => at(e, x)))) });
       same.entries.forEach((_, i) =>
         series.push({
           label: `${i}`,
@@ -92,14 +92,14 @@ export class Plots {
         }),
       );
     });
-    if (parts.length === 1) return { data: [parts[0].t, ...parts[0].y], series };
+    if (parts.length === 1) return { data: [parts[0].t, ...parts[0].y] as uPlot.AlignedData, series };
     // Runs have different times: each has values at its own, and lines pass over the times of the others.
     const all = [...new Set(parts.flatMap((p) => p.t))].sort((a, b) => a - b);
     const place = new Map(all.map((t, i) => [t, i]));
-    const columns: (number | undefined)[][] = [];
+    const columns: (number | null | undefined)[][] = [];
     for (const part of parts)
       for (const y of part.y) {
-        const column: (number | undefined)[] = new Array<number | undefined>(all.length).fill(undefined);
+        const column: (number | null | undefined)[] = new Array<number | null | undefined>(all.length).fill(undefined);
         part.t.forEach((t, i) => (column[place.get(t)!] = y[i]));
         columns.push(column);
       }
@@ -131,6 +131,7 @@ export class Plots {
     const { data, series } = this.data(panel);
     const from = Math.min(...this.runs.map((r) => r.from));
     const to = Math.max(...this.runs.map((r) => r.to));
+    const quiet = Math.min(...this.runs.map((r) => r.quiet));
     const axis = { stroke: () => this.theme.text, font: "11px system-ui, sans-serif", grid: { stroke: () => this.theme.grid, width: 1 }, ticks: { show: false } };
     const plot = new uPlot(
       {
@@ -140,7 +141,7 @@ export class Plots {
         padding: [6, 22, 0, 0],
         legend: { show: false },
         cursor: { show: false },
-        scales: { x: { time: false, range: () => [from, to] }, y: { range: (_u, lo, hi) => padded(lo, hi) } },
+        scales: { x: { time: false, range: () => [from, to] }, y: { range: (u, lo, hi) => padded(lo, hi, quiet, this.hasNames(u)) } },
         axes: [
           { ...axis, size: 22, gap: 3 },
           { ...axis, size: 62, gap: 4, space: 26, values: (_u, v) => v.map(tick) },
@@ -170,6 +171,12 @@ export class Plots {
     this.open.push({ ...made, cursor, plot });
   }
 
+  /** The uppermost plot has the names of events, if they are few. */
+  private hasNames(u: uPlot): boolean {
+    const n = this.runs[0].marks.length;
+    return n > 0 && n <= 8 && (!this.open.length || this.open[0].plot === u);
+  }
+
   private drawMarks(u: uPlot, marks: Mark[]): void {
     if (!marks.length || marks.length > 200) return;
     const g = u.ctx;
@@ -185,7 +192,7 @@ export class Plots {
       g.moveTo(x, u.bbox.top);
       g.lineTo(x, u.bbox.top + u.bbox.height);
       g.stroke();
-      if (marks.length > 8 || this.open[0]?.plot !== u) continue;
+      if (!this.hasNames(u)) continue;
       const left = x > u.bbox.left + 0.8 * u.bbox.width; // names stay inside the plot
       g.globalAlpha = 0.9;
       g.fillStyle = this.theme.text;
@@ -240,18 +247,45 @@ export class Plots {
   }
 }
 
-/** Room above and below; a constant gets a range of its own. */
-function padded(lo: number, hi: number): [number, number] {
+/** Room above and below, and for the names of events; a constant gets a range of its own, and so does what is 0 up to
+ * the absolute tolerance of the run. */
+function padded(lo: number, hi: number, quiet: number, names: boolean): [number, number] {
   if (lo === null || hi === null || !Number.isFinite(lo) || !Number.isFinite(hi)) return [-1, 1];
+  if (Math.max(Math.abs(lo), Math.abs(hi)) <= quiet) return [-1, 1];
   const size = hi - lo;
   const least = 1e-6 * Math.max(Math.abs(lo), Math.abs(hi));
-  const pad = size > least ? 0.07 * size : Math.max(0.05 * Math.abs(hi), 1e-12);
-  return [lo - pad, hi + pad];
+  const pad = size > least ? 0.07 * size : 0.05 * Math.abs(hi);
+  return [lo - pad, hi + pad + (names ? 0.2 * (size + 2 * pad) : 0)];
 }
 
 function tick(v: number): string {
   if (v === null) return "";
   const a = Math.abs(v);
-  const text = a !== 0 && (a < 1e-4 || a >= 1e6) ? v.toExponential(1) : String(+v.toPrecision(6));
-  return text.replace("-", "−");
+  return power(a !== 0 && (a < 1e-4 || a >= 1e6) ? String((+v.toPrecision(6)).toExponential()) : String(+v.toPrecision(6)));
+}
+
+/** "5e-12" as one writes it: 5×10⁻¹². */
+function power(text: string): string {
+  const [number, exponent] = text.replace(/^-/, "−").split("e");
+  if (exponent === undefined) return number;
+  const raised = [...String(+exponent)].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[+c])).join("");
+  return `${number}×10${raised}`;
+}
+
+/** An angle that passes from one end of its full turn to the other (atan2) has a gap there, not a line across the
+ * plot. t: times at which y was taken. */
+function turned(series: Series, t: number[], y: number[]): (number | null)[] {
+  if (typeof series === "number") return y;
+  const knots = series.knots.t;
+  const values = Array.from(knots, (x) => at(series, x));
+  const [lo, hi] = values.reduce(([a, b], v) => (v < a ? [v, b] : v > b ? [a, v] : [a, b]), [Infinity, -Infinity]);
+  const inTurn = (lo >= -3.15 && hi <= 3.15) || (lo >= -0.01 && hi <= 6.29);
+  if (!inTurn || hi - lo <= 1.5 * Math.PI) return y;
+  const gaps: (number | null)[] = [...y];
+  for (let i = 0, k = 0; i + 1 < knots.length; i++) {
+    while (k < t.length && t[k] <= knots[i]) k++;
+    if (Math.abs(values[i + 1] - values[i]) <= 1.5 * Math.PI) continue;
+    for (; k < t.length && t[k] < knots[i + 1]; k++) gaps[k] = null;
+  }
+  return gaps;
 }
