@@ -165,7 +165,10 @@ const tests = {
     assert.equal(readFileSync(await png.path()).subarray(1, 4).toString(), "PNG");
     await tab.keyboard.press("v");
     await tab.waitForFunction(() => document.querySelector(".recording") && window.anagyre.time() > 0);
-    await tab.waitForTimeout(1500);
+    // a busy machine may take seconds for the first pictures: wait for bytes, not for time
+    await tab.waitForFunction(() => window.anagyre.recorded() > 0);
+    const begun = await tab.evaluate(() => window.anagyre.recorded());
+    await tab.waitForFunction((least) => window.anagyre.recorded() > least, begun);
     const [video] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("v")]);
     assert.match(video.suggestedFilename(), /^rubber_ellipsoid\.(webm|mp4)$/);
     const seen = await watch(await video.path());
@@ -174,6 +177,9 @@ const tests = {
     console.log(`        video of ${seen.frames} frames, ${seen.size.join(" x ")}`);
     assert.ok(seen.frames >= 2, `${seen.frames} frames of the video`);
     assert.ok(seen.colours > 20, `${seen.colours} colours in its last frame`);
+    await tab.keyboard.press("v");
+    const [still] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("v")]); // ended at once
+    assert.ok((await watch(await still.path())).frames >= 1, "a video has a picture");
     assert.deepEqual(wrong, []);
     await context.close();
   },

@@ -289,11 +289,14 @@ function picture(): void {
 }
 
 let recorder: MediaRecorder | null = null;
+let recorded = 0; // bytes of the video so far
+let ending = false; // asked to stop; a video has at least one picture, so it may have to wait for that
 const videoButton = button(icons.video, "Record a video (V)", () => record());
 function record(): void {
   if (!stage) return;
   if (recorder) {
-    recorder.stop();
+    ending = true;
+    if (recorded > 0) recorder.stop();
     return;
   }
   const kind = ["video/webm;codecs=vp9", "video/webm", "video/mp4"].find((k) => MediaRecorder.isTypeSupported(k));
@@ -306,7 +309,12 @@ function record(): void {
   stage.opaque(theme.background);
   stage.draw(); // the video gets the size of this picture
   recorder = new MediaRecorder(stage.canvas.captureStream(60), { mimeType: kind, videoBitsPerSecond: 8e6 });
-  recorder.ondataavailable = (e) => pieces.push(e.data);
+  [recorded, ending] = [0, false];
+  recorder.ondataavailable = (e) => {
+    pieces.push(e.data);
+    recorded += e.data.size;
+    if (ending && recorded > 0 && recorder?.state === "recording") recorder.stop();
+  };
   recorder.onstop = () => {
     save(new Blob(pieces, { type: kind }), kind.startsWith("video/mp4") ? "mp4" : "webm");
     recorder = null;
@@ -416,6 +424,7 @@ Object.assign(window, {
     playing: () => playing,
     frames: () => frames,
     range: [from, to],
+    recorded: () => recorded,
     whereIs: (name: string, run = 0) => stage?.whereIs(name, run) ?? null,
     arrowScale: (group: string) => stage?.scaleOf(group) ?? null,
     outside: (group: string) => stage?.outside(group) ?? 0,
