@@ -9,7 +9,7 @@
 #   make format    clang-format on the C files under git
 #   make clean     removes build/
 #
-# `run` and `test` install missing packages first (tools/install-packages.sh from Debian, tools/install-web.sh from npm).
+# `build`, `run` and `test` install missing packages first (tools/install-packages.sh from Debian, tools/install-web.sh from npm).
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -24,11 +24,11 @@ packages:
 	@tools/install-packages.sh
 	@tools/install-web.sh
 
-build:
+build: packages
 	@$(CMAKE) --preset release --log-level=WARNING
 	@cmake --build build -j $(JOBS) --target anagyre anagyre_library
 
-run: packages build
+run: build
 	@tools/rattleback.sh build/anagyre build/run
 
 test: packages

@@ -18,7 +18,7 @@ STONE = os.path.join(HERE, "models", "rattleback_bench.nh")
 
 def found_by(command, environment):
     return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                                     env=environment).stdout)
+                                     timeout=300, env=environment).stdout)
 
 
 def of_model(path):
@@ -76,12 +76,12 @@ def of_program(path):
 
 
 def ratios(times, old, new):
-    """The median ratio new/old of each quantity that both programs tell."""
+    """The median ratio new/old of each quantity that both programs tell (what is compiled once, in the first pair alone)."""
     pairs = []
     for i in range(PAIRS):
         first, second = (times(old), times(new)) if i % 2 == 0 else reversed((times(new), times(old)))
         pairs.append({k: second[k] / first[k] for k in first if k in second and first[k] > 0})
-    return {k: statistics.median(p[k] for p in pairs) for k in pairs[0]}
+    return {k: statistics.median(p[k] for p in pairs if k in p) for k in pairs[0]}
 
 
 def readable(path, folder, old):
@@ -102,29 +102,47 @@ def readable(path, folder, old):
     return None
 
 
-def compare(program, against, folder, large, rivals, quick):
-    """Prints the ratios, one line per measurement. True when one is slower."""
-    reference, hands = rivals[:2]
+def sides_of(old, new, folder):
+    """Both programs with the speed programs of their build folders, and a cache for each."""
     sides = []
-    for name, path in (("old", os.path.abspath(against)), ("new", program)):
+    for name, path in (("old", old), ("new", new)):
         build = os.path.dirname(path)
         subprocess.run(["cmake", "--build", build, "--target", "anagyre_bench"], check=True, stdout=subprocess.DEVNULL)
         own = os.path.join(folder, name)
         os.mkdir(own)
         sides.append({"program": path, "bench": os.path.join(build, "bench"), "folder": own,
                       "environment": {**os.environ, "XDG_CACHE_HOME": os.path.join(own, "cache")}})
+    return sides
+
+
+def cases_of(models, large, rivals, wanted):
+    """(name, what measures it), of those that are wanted; the code by hand is compiled only for those that need it."""
+    names = {os.path.basename(m)[:-3]: m for m in models}
+    makers = [("race", lambda: of_race(*rivals()[:2])), ("batch", lambda: of_batch(rivals()[1]))]
+    makers += [(f"program {name}", lambda m=m: of_program(m)) for name, m in names.items()]
+    makers += [(name, lambda m=m: of_model(m)) for name, m in names.items()]
+    makers += [(f"{os.path.basename(path)[:-3]} {' '.join(sizes[0])}", lambda path=path, steps=steps, sets=sizes[0]: of_large(path, steps, sets))
+               for path, steps, _, sizes in large]
+    return [(name, make()) for name, make in makers if wanted(name)]
+
+
+def compare(program, against, folder, large, rivals, quick, only):
+    """Prints the ratios, one line per measurement. True when one is slower. rivals() compiles the code by hand; `only` is
+    a regular expression that the whole name of a measurement matches ("race", "program snakeboard", "snakeboard")."""
+    sides = sides_of(os.path.abspath(against), program, folder)
     models = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))
     models = [m for m in models if not quick or os.path.basename(m) in ("rattleback.nh", "snakeboard.nh")]
+    models = [m for m in models if not only or any(re.fullmatch(only, n + os.path.basename(m)[:-3]) for n in ("", "program "))]
     models = [m for m in (readable(m, folder, sides[0]["program"]) for m in models) if m]
-    cases = [("race", of_race(reference, hands)), ("batch", of_batch(hands))]
-    cases += [(f"program {os.path.basename(m)[:-3]}", of_program(m)) for m in models]
-    cases += [(os.path.basename(m)[:-3], of_model(m)) for m in models]
-    cases += [(f"{os.path.basename(path)[:-3]} {' '.join(sizes[0])}", of_large(path, steps, sizes[0]))
-              for path, steps, sizes in (large[:1] if quick else large)]
+    cases = cases_of(models, large[:1] if quick else large, rivals, lambda name: not only or re.fullmatch(only, name))
     print(f"Ratios new/old, medians of {PAIRS} pairs; * more than {100 * (SLOWER - 1):.0f} % slower")
     every, slower = {}, []
     for name, times in cases:
-        found = ratios(times, *sides)
+        try:
+            found = ratios(times, *sides)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            print(f"{name} is left out: {error}")
+            continue
         print(f"{name}: " + "  ".join(f"{k} {r:.3f}{'*' if r > SLOWER else ''}" for k, r in found.items()), flush=True)
         slower += [f"{name} {k} {r:.3f}" for k, r in found.items() if r > SLOWER]
         for k, r in found.items():

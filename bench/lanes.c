@@ -3,7 +3,7 @@
  * model, with velocities that differ by up to 2 %, with its events and steps of at most 0.5 (as in models.c), in one
  * lane and in those of the machine, by turns on one thread; METHOD in fixed steps of DT. With BENCH_SECTION=1: its
  * first section as well. ns: of CPU time per step of a member; ratio: one lane against all, the median over
- * neighbouring runs. A model that does not go through lanes gives the reason. */
+ * neighbouring runs. BENCH_LANES: another number of lanes. A model that does not go through lanes gives the reason. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,17 @@
 #include "common.h"
 #include "kern/kern.h"
 
-enum { MEMBERS = 64, REPEATS = 5 };
+enum { MEMBERS = 64, MOST_MEMBERS = 1024, REPEATS = 5 };
 static const double LONGEST = 0.5, SPREAD = 0.02;
-/* Seconds of a measurement, about. Fixed steps that are solved for are few in that time: what a batch does once would
- * count. */
-static const double SLICE = 0.05, SLICE_FIXED = 0.4;
+/* Seconds of a measurement in one lane, about: what a batch does once, some milliseconds, should not count. */
+static const double SLICE = 0.4;
 
 typedef struct crowd {
   ag_system *sys;
   const ag_stepper *method; /* NULL: the usual one, with its own steps */
   double dt;
   double *params, *x0, t1;
+  int n; /* members */
 } crowd;
 
 /* CPU seconds of moving all; *steps: of all members; *note: why not in lanes, to be freed. */
@@ -37,10 +37,10 @@ static double move(const crowd *c, int lanes, long *steps, char **note) {
   ag_run_prepare(c->sys, &o.run);
   o.lanes = lanes, o.threads = 1, o.compiler = getenv("BENCH_CC");
   double t = cpu_seconds();
-  if (ag_batch(&ctx, c->sys, MEMBERS, c->params, c->x0, &o, &r) != AG_OK) exit(1);
+  if (ag_batch(&ctx, c->sys, c->n, c->params, c->x0, &o, &r) != AG_OK) exit(1);
   t = cpu_seconds() - t;
   *steps = 0;
-  for (int i = 0; i < MEMBERS; i++) *steps += r.members[i].steps;
+  for (int i = 0; i < c->n; i++) *steps += r.members[i].steps;
   *note = r.note;
   r.note = NULL;
   ag_batch_done(&r);
@@ -48,9 +48,15 @@ static double move(const crowd *c, int lanes, long *steps, char **note) {
   return t;
 }
 
+/* All lanes: those of the machine, or BENCH_LANES of them. */
+static int wanted_lanes(void) {
+  const char *wish = getenv("BENCH_LANES");
+  return wish ? atoi(wish) : ag_build_lanes();
+}
+
 static void print(const crowd *c, const char *name) {
   double ratio[REPEATS], one[REPEATS], all[REPEATS];
-  int lanes = ag_build_lanes();
+  int lanes = wanted_lanes();
   long steps;
   char *note;
   for (int i = 0; i < REPEATS; i++) {
@@ -62,7 +68,7 @@ static void print(const crowd *c, const char *name) {
   }
   printf("{\"model\": \"%s\", \"lanes\": %d, \"t1\": %.3g, \"steps\": %ld, \"one_ns\": %.1f, \"ns\": %.1f, \"ratio\": "
          "%.3g}\n",
-         name, lanes, c->t1, steps / MEMBERS, 1e9 * median(REPEATS, one) / (double)steps,
+         name, lanes, c->t1, steps / c->n, 1e9 * median(REPEATS, one) / (double)steps,
          1e9 * median(REPEATS, all) / (double)steps, median(REPEATS, ratio));
 }
 
@@ -70,12 +76,12 @@ static void one(const char *path, const ag_stepper *method, double dt) {
   loaded l;
   load(&l, path, 0, NULL);
   const ag_dims *d = ag_system_dims(l.system);
-  crowd c = {.sys = l.system, .method = method, .dt = dt, .t1 = 1};
-  c.params = ag_heap_alloc(sizeof(double) * (size_t)(MEMBERS * d->param + 1));
-  c.x0 = ag_heap_alloc(sizeof(double) * (size_t)(MEMBERS * d->x + 1));
+  crowd c = {.sys = l.system, .method = method, .dt = dt, .t1 = 1, .n = MEMBERS};
+  c.params = ag_heap_alloc(sizeof(double) * (size_t)(MOST_MEMBERS * d->param + 1));
+  c.x0 = ag_heap_alloc(sizeof(double) * (size_t)(MOST_MEMBERS * d->x + 1));
   ag_work *work = ag_work_create(l.system, ag_system_param_values(l.system));
-  for (int i = 0; i < MEMBERS; i++) {
-    double *x = c.x0 + i * d->x, size = 1 + SPREAD * i / MEMBERS;
+  for (int i = 0; i < MOST_MEMBERS; i++) {
+    double *x = c.x0 + i * d->x, size = 1 + SPREAD * (i % MEMBERS) / MEMBERS;
     memcpy(c.params + i * d->param, ag_system_param_values(l.system), sizeof(double) * (size_t)d->param);
     ag_system_state0(l.system, x);
     for (int k = d->q; k < d->x; k++) x[k] *= size;
@@ -84,15 +90,18 @@ static void one(const char *path, const ag_stepper *method, double dt) {
   ag_work_free(work);
   long steps = 0, before;
   char *note;
-  (void)move(&c, 0, &steps, &note); /* compiles */
+  (void)move(&c, wanted_lanes(), &steps, &note); /* compiles */
   (void)move(&c, 1, &steps, &note);
   if (note) {
     printf("{\"model\": \"%s\", \"note\": \"%s\"}\n", ag_model_name(ag_system_model(l.system)), note);
-  } else { /* until one measurement takes long enough, or its events end it */
+  } else { /* until one measurement takes long enough: longer; where events end the motion, more members */
+    double seconds;
     do {
       before = steps;
       c.t1 *= 2;
-    } while (move(&c, 1, &steps, &note) < (method ? SLICE_FIXED : SLICE) && steps > before && c.t1 < 1e5);
+      seconds = move(&c, 1, &steps, &note);
+    } while (seconds < SLICE && steps > before && c.t1 < 1e5);
+    for (; seconds < SLICE && 2 * c.n <= MOST_MEMBERS; seconds *= 2) c.n *= 2;
     print(&c, ag_model_name(ag_system_model(l.system)));
   }
   fflush(stdout);

@@ -6,7 +6,8 @@ PROGRAM is anagyre in its build folder; the programs of this folder are built th
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), precision.py (error against time on several models, libraries beside the program), batch.c
 (many, against hand.c and the vectors of hand_lanes.c), noise_hand.c (paths with noise); user.py measures commands as a user gives them, one of them against hand_whole.c. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
 --quick: few repetitions and models, to see that it works.
-run.py PROGRAM --against OLD [--quick]: ratios of two programs instead (against.py)."""
+run.py PROGRAM --against OLD [--quick] [--only NAMES]: ratios of two programs instead (against.py); NAMES is a regular
+expression of measurements, such as "race|batch", "program .*", "program rattleback|rattleback"."""
 import datetime
 import glob
 import json
@@ -218,6 +219,10 @@ def batch(bench, hands, n, repeats, environment):
     for r in found["lanes"]:
         print(f"{r['lanes']:5d} {r['per_second']:11.0f} {r['hand_per_second']:16.0f} {r['ratio']:7.2f} "
               f"{r['vectors_per_second']:11.0f} {r['of_vectors']:7.2f} {r['rhs_per_trajectory']:9d}")
+    e = found["equal"]
+    print(f"errors at this tolerance, geometric means: by hand {found['hand_error']:.1e}, ours {found['error']:.1e}; at the error by "
+          f"hand (rtol {found['equal_rtol']:.1e}, {e['rhs_per_trajectory']} rhs each)\nours makes {e['per_second']:.0f} per second in "
+          f"{e['lanes']} lanes, {e['of_vectors']:.2f} of the vectors by hand")
     return found
 
 
@@ -291,7 +296,7 @@ def measure_user(program, models, result, folder, quick, environment):
     repeats = 3 if quick else 7
     return {"single": user.single(program, STONE, 1e9 * hand["seconds"] / hand["rhs"], repeats, environment),
             "yardstick": user.yardstick(program, build_whole(folder), repeats, environment),
-            "sweeps": user.sweeps(program, STONE, result["batch"]["lanes"], repeats, environment),
+            "sweeps": user.sweeps(program, STONE, result["batch"], repeats, environment),
             "output": user.output(program, ROOT, repeats, environment),
             "events": user.events(program, models[:3] if quick else models, repeats, environment)}
 
@@ -303,8 +308,9 @@ def main():
     build = os.path.dirname(program)
     if "--against" in sys.argv:
         old = sys.argv[sys.argv.index("--against") + 1]
+        only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
         with tempfile.TemporaryDirectory() as folder:
-            return against.compare(program, old, folder, LARGE, build_rivals(folder), quick)
+            return against.compare(program, old, folder, LARGE, lambda: build_rivals(folder), quick, only)
     subprocess.run(["cmake", "--build", build, "--target", "anagyre_bench"], check=True, stdout=subprocess.DEVNULL)
     bench = os.path.join(build, "bench")
     models = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))

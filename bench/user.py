@@ -114,28 +114,31 @@ def stones(path, n):
             file.write(f"{-3 + 6 * (k % 100) / 99!r},{0.001 + 0.02 * (k // 100) / 99!r}\n")
 
 
-def sweeps(program, stone, batches, repeats, environment):
-    """Many rattlebacks by the command line, one thread, into a table; batches: of batch.c, for what is written by hand."""
-    scalar, vectors = (statistics.median(b[key] for b in batches) for key in ("hand_per_second", "vectors_per_second"))
+def sweeps(program, stone, batch, repeats, environment):
+    """Many rattlebacks by the command line, one thread, into a table, at the tolerance of the code by hand and at its error;
+    batch: of batch.c, for what is written by hand and for that tolerance."""
+    scalar, vectors = (statistics.median(b[key] for b in batch["lanes"]) for key in ("hand_per_second", "vectors_per_second"))
     print(f"\nSweeps by the command line, one thread, to t = 10 into a .csv file; by hand: {scalar:.0f} per second scalar, "
           f"{vectors:.0f} in vectors")
-    print(f"{'columns':>12s} {'per second':>11s} {'of scalar':>10s} {'of vectors':>11s} {'two threads':>12s}")
+    print(f"{'columns':>22s} {'per second':>11s} {'of scalar':>10s} {'of vectors':>11s} {'two threads':>12s}")
     few, many, result = 64, 4096, {}
     with tempfile.TemporaryDirectory() as folder:
         for n in (few, many):
             stones(os.path.join(folder, f"{n}.csv"), n)
-        for name, columns in (("core", ["--columns", "Omega,up"]), ("all", [])):
+        for name, columns, rtol in (("core", ["--columns", "Omega,up"], 1e-10), ("all", [], 1e-10),
+                                    ("core, equal error", ["--columns", "Omega,up"], batch["equal_rtol"]),
+                                    ("all, equal error", [], batch["equal_rtol"])):
             def sweep(n, threads=1):
-                return ["run", stone, "--t1", 10, "--atol", 1e-13, "--starts", os.path.join(folder, f"{n}.csv"), "--threads", threads,
-                        "-o", os.path.join(folder, "a.csv"), *columns]
+                return ["run", stone, "--t1", 10, "--rtol", rtol, "--atol", 1e-3 * rtol, "--starts", os.path.join(folder, f"{n}.csv"),
+                        "--threads", threads, "-o", os.path.join(folder, "a.csv"), *columns]
             if cpu(program, sweep(few), environment) is None:
-                print(f"{name:>12s} failed")
+                print(f"{name:>22s} failed")
                 continue
             rate = statistics.median((many - few) / more(program, sweep(few), sweep(many), environment) for _ in range(repeats))
             two = statistics.median(wall(program, sweep(many), environment) / wall(program, sweep(many, 2), environment)
                                     for _ in range(repeats))
             result[name] = {"per_second": rate, "ratio": rate / scalar, "of_vectors": rate / vectors, "two_threads": two}
-            print(f"{name:>12s} {rate:11.0f} {rate / scalar:10.2f} {rate / vectors:11.2f} {two:12.2f}", flush=True)
+            print(f"{name:>22s} {rate:11.0f} {rate / scalar:10.2f} {rate / vectors:11.2f} {two:12.2f}", flush=True)
     return result
 
 

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# same_test.sh SOURCE PROGRAM PYTHON: tools/same.py passes a program against itself and finds one that computes otherwise.
+# same_test.sh SOURCE PROGRAM PYTHON: tools/same.py passes a program against itself and finds one that computes otherwise; the
+# measurements of bench/run.py --against are complete.
 source=$1 program=$2 python=$3
 . "$(dirname "$0")/expect.sh"
 
@@ -24,9 +25,17 @@ cases=adaptive,fixed,grid,h5,check
 compare 0 "5 same, 0 differ, 0 skipped" "$program" --models pendulum --cases $cases
 compare 1 "adaptive             pendulum                 differs" "$dir/tighter" --models pendulum --cases $cases
 compare 0 "3 same, 0 differ" "$dir/tighter" --models pendulum --cases adaptive,grid,check --within 1e-8
+compare 1 "1 differ" "$dir/tighter" --models pendulum --cases batch,check --within 1e-8
+compare 0 "2 same" "$dir/tighter" --models pendulum --cases batch,check --within 1e-8 --anywhere
+compare 1 "2 differ" "$dir/tilted" --models pendulum --cases batch,fixed --within 1e-8 --anywhere
 compare 1 "4 differ" "$dir/tilted" --models pendulum --cases $cases --within 1e-8
 compare 1 "1 differ" "$dir/poorer" --models pendulum --cases check
 compare 0 "1 same" "$dir/poorer" --models pendulum --cases check --common
 compare 1 "1 differ" "$dir/tilted" --models pendulum --cases adaptive --common --within 1e-8
 compare 0 "known only to OLD" "$dir/older" --models pendulum --cases multipliers
+
+# The measurements of bench/run.py --against, as far as nothing is compiled for them.
+measurements='import sys; sys.path.insert(0, sys.argv[1] + "/bench"); sys.dont_write_bytecode = True; import against, run
+print([name for name, _ in against.cases_of(["models/pendulum.nh"], run.LARGE, None, lambda name: "a" not in name[:2])])'
+expect 0 "'program pendulum', 'pendulum', 'inerters K=100', 'body_chain K=100'" "$python" -c "$measurements" "$source"
 exit $failed

@@ -34,6 +34,8 @@ layers 1 'api/ may not use study/' '#include "study/study.h"' src/api/run.c
 layers 1 'written from src/' '#include "../lang/lang.h"'
 layers 1 'no such folder' '#include "nowhere/x.h"'
 layers 1 'no such folder' '#include "tests/check.h"'
+layers 0 "" 'ag_model *(*open)(ag_model *) = ag_system_open_model;' src/mech/facts.c
+layers 1 'a cast of a handle' '  ag_model *m = (ag_model *)ag_system_model(sys);' src/mech/facts.c
 layers 1 'has no row' '#include <stdio.h>' src/other/x.c
 
 # A library of one C file.

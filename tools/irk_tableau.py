@@ -205,6 +205,9 @@ typedef struct ag_irk {
   double d[5][AG_IRK_MAX + 2]; /* rows m = 3 .. degree - 1: weights of coefficient m, of f0, the stages, f1 */
 } ag_irk;
 
+/* Numbers that a method carries on from step to step, of n components: those that test their steps (irk_core.h). */
+#define AG_IRK_CARRIES(irk, n) ((irk)->estimate ? (irk)->s * (n) + 1 : 0)
+
 /* clang-format off */"""
 
 

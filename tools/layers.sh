@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # layers.sh [TREE]: every file of src/ includes only what its row of tools/layers.txt allows, and of another folder only
 # the front header <folder>/<folder>.h (base/ and math/ are toolboxes: any of their headers), the tables *.def, the
-# words of V (expr/vmath.h) and the second headers that layers.txt lists for it. Unit tests may include headers of tests/. Prints each breach.
+# words of V (expr/vmath.h) and the second headers that layers.txt lists for it. Unit tests may include headers of tests/. No handle is
+# cast, so that one that is const is never changed. Prints each breach.
 tree=${1:-$(dirname "$0")/..}
 cd "$tree" || exit 2
 files=$(find src -name '*.[ch]' -o -name '*.def' | sort)
@@ -32,5 +33,6 @@ awk '
              !((own, path) in second))
       breach("\"" path "\": only the front header " part[1] "/" part[1] ".h is for others")
   }
+  /\((ag_system|ag_model|ag_graph) \*\)[A-Za-z_(]/ { breach("a cast of a handle: what changes it says so in its type") }
   END { exit bad > 0 }
 ' tools/layers.txt $files

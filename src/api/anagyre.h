@@ -87,7 +87,7 @@ typedef struct anagyre_options {
   double rtol, atol;        /* tolerances of a step: 1e-10, 1e-12; atol is scaled with the start, see absolute */
   double max_step;          /* 0: no limit */
   long max_steps;           /* 0: ten million */
-  const char *method;       /* "dop853"; `anagyre list methods` shows all */
+  const char *method;       /* such as "dop853" (`anagyre list methods`); NULL: chosen, for run_many dop853 */
   const char *engine;       /* "auto", "compiled", "interpreted": the same numbers, another speed */
   const char *closure;      /* "auto" (by predicted cost), "eliminated", "multipliers" */
   int strict;               /* refuse a start that does not satisfy the constraints */
@@ -123,8 +123,9 @@ void anagyre_motion_free(anagyre_motion *r);
 
 const char *anagyre_motion_end(const anagyre_motion *r);       /* why it ended: "time reached", "event", ... */
 const char *anagyre_motion_end_event(const anagyre_motion *r); /* the event that ended it, or NULL */
+const char *anagyre_motion_method(const anagyre_motion *r);    /* the method that was used */
 int anagyre_motion_failed(const anagyre_motion *r);            /* nonzero unless it ended as requested */
-const char *anagyre_motion_notes(const anagyre_motion *r);     /* the cause of a failure, a domain left; or "" */
+const char *anagyre_motion_notes(const anagyre_motion *r);     /* cause of a failure, warnings, notes; or "" */
 long anagyre_motion_steps(const anagyre_motion *r);            /* accepted steps */
 long anagyre_motion_rejected(const anagyre_motion *r);         /* rejected steps */
 double anagyre_motion_energy_drift(const anagyre_motion *r);   /* largest |E - E0|; NaN when the energy is not finite */
@@ -153,6 +154,8 @@ long anagyre_batch_n_failed(const anagyre_batch *b);           /* those that fai
 int anagyre_batch_failed(const anagyre_batch *b, long i);      /* is member i one of them? */
 const char *anagyre_batch_end(const anagyre_batch *b, long i); /* why member i ended, or why it could not start */
 long anagyre_batch_steps(const anagyre_batch *b, long i);      /* accepted steps of member i */
+
+const char *anagyre_batch_notes(const anagyre_batch *b); /* warnings and notes about its members; or "" */
 
 /* The name of column i, counted from 0; NULL past the end. */
 const char *anagyre_batch_item(const anagyre_batch *b, int i);

@@ -46,6 +46,8 @@ typedef struct ag_api_hooks {
   const ag_checkpoint *from;
   double residual_max; /* of the run that is continued */
 } ag_api_hooks;
+/* The method of a run that names none: ag_run_choose() from the start of the model. */
+void ag_api_choose(ag_system *sys, ag_run_options *o, double *stiffness);
 anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *o, const ag_api_hooks *hooks);
 /* The options as run/ knows them: false with an error in ctx when they are wrong. Callbacks are left out. */
 bool ag_api_run_options(ag_ctx *ctx, const anagyre_options *o, ag_run_options *out);
@@ -90,7 +92,7 @@ typedef struct ag_api_members {
   long n, n_ready;
   const long *row;          /* per member: its place among those that can start, -1: it cannot */
   char *const *reason;      /* per member: why not, or NULL */
-  const double *params, *x; /* n_ready x n_param; n_ready x (n_q + n_xi) */
+  const double *params, *x; /* n_ready x n_param; n_ready x dims.x */
   ag_system *const *own;    /* per member that can start: equations of its own, or NULL */
 } ag_api_members;
 /* anagyre_run_many for such members. Of the readers in anagyre.h those of single members work; columns and points are
@@ -100,4 +102,7 @@ anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag
 const ag_batch_result *ag_api_batch_result(const anagyre_batch *b);
 const ag_record *ag_api_batch_record(const anagyre_batch *b);
 long ag_api_batch_row(const anagyre_batch *b, long i);
+/* Warns of members whose energy, contacts or events are in doubt, all of one kind at once (batch_notes.c). True: of
+ * energies. */
+bool ag_api_batch_notes(ag_ctx *ctx, const anagyre_batch *b, const ag_system *sys, const ag_run_options *o);
 #endif

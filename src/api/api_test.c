@@ -145,6 +145,24 @@ static void test_errors(void) {
   anagyre_batch_free(NULL);
 }
 
+/* Without a method one is chosen, as by the program. */
+static void test_method(void) {
+  anagyre_model *m = anagyre_open_text("fast.nh", "model fast\nparam k = 1e8, c = 2e4\nconfig x in R, y in R\n"
+                                                  "lagrangian x'^2/2 + y'^2/2 - k*x^2/2 - y^2/2\nforce x' = -c*x'\n"
+                                                  "start x = 1, y = 1\n");
+  anagyre_motion *r = moved(m, NULL);
+  AG_CHECK_STR(anagyre_motion_method(r), "radau5");
+  AG_CHECK(strstr(anagyre_motion_notes(r), "radau5 was chosen") && !anagyre_motion_failed(r));
+  AG_CHECK(fabs(*anagyre_motion_final(r, "y").data - cos(10)) < 1e-7); /* 10 rtol per step, some 40 steps */
+  anagyre_motion_free(r);
+  anagyre_close(m);
+  m = skate();
+  r = moved(m, NULL);
+  AG_CHECK_STR(anagyre_motion_method(r), "dop853");
+  anagyre_motion_free(r);
+  anagyre_close(m);
+}
+
 static void test_ends(void) {
   anagyre_model *m = skate();
   anagyre_end_at(m, "top");
@@ -172,6 +190,33 @@ static void test_ends(void) {
   anagyre_array t = anagyre_motion_column(r, "t");
   AG_CHECK(!strcmp(anagyre_motion_end(r), "crossings reached") && t.n == 2);
   AG_CHECK(fabs(t.data[0] - 2 * acos(-1) / 1.5) < 1e-9 && anagyre_motion_events(r, "ahead").n == 2);
+  anagyre_motion_free(r);
+  anagyre_close(m);
+}
+
+/* What makes a result doubtful is said to callers as it is to users of the program. */
+static void test_notes(void) {
+  anagyre_model *m = anagyre_open_text("spring.nh", "model spring\nparam k = 1\nconfig x in R\ndomain x in -2..2\n"
+                                                    "lagrangian x'^2/2 - k*x^2/2\nstart x = 1\n");
+  anagyre_options o = anagyre_defaults();
+  o.method = "rk4";
+  o.dt = 0.5;
+  o.t1 = 200;
+  anagyre_motion *r = moved(m, &o);
+  AG_CHECK(!anagyre_motion_failed(r) && strstr(anagyre_motion_notes(r), "warning: the energy should be conserved"));
+  anagyre_motion_free(r);
+  static const char *const names[] = {"k"};
+  const double k[] = {1e-6, 1, 1e-6};
+  anagyre_batch *b = anagyre_run_many(m, 3, 1, names, k, &o);
+  AG_CHECK(b && strstr(anagyre_batch_notes(b), "in 1 of 3 members (the first is member 2) the energy should be"));
+  anagyre_batch_free(b);
+  b = anagyre_run_many(m, 1, 1, names, k, &o);
+  AG_CHECK(b && !strstr(anagyre_batch_notes(b), "warning"));
+  anagyre_batch_free(b);
+  anagyre_set(m, "x", "1.99");
+  anagyre_set(m, "x'", "1");
+  r = moved(m, NULL);
+  AG_CHECK(!anagyre_motion_failed(r) && strstr(anagyre_motion_notes(r), "note: it left its domain: x = "));
   anagyre_motion_free(r);
   anagyre_close(m);
 }
@@ -207,7 +252,7 @@ static void test_rows(void) {
   anagyre_motion_free(r);
   c = (counter){.last = -1, .most = 5};
   r = moved(m, &o);
-  AG_CHECK(c.rows == 5 && anagyre_motion_failed(r) && !strcmp(anagyre_motion_end(r), "output could not be written"));
+  AG_CHECK(c.rows == 5 && !anagyre_motion_failed(r) && !strcmp(anagyre_motion_end(r), "ended by the caller"));
   anagyre_motion_free(r);
   anagyre_close(m);
 }
@@ -291,6 +336,14 @@ static void test_many_errors(void) {
   anagyre_set(m, "m", "2");
   AG_CHECK(!anagyre_run_many(m, 2, 1, wrong[2].names, values, NULL) && strstr(anagyre_error(m), "swept and given"));
   anagyre_set(m, "m", NULL);
+  anagyre_options o = anagyre_defaults();
+  o.every = 0.1;
+  AG_CHECK(!anagyre_run_many(m, 2, 1, wrong[2].names, values, &o) && strstr(anagyre_error(m), "every applies to a"));
+  o.every = 0, o.noise = "path", o.dt = 0.1;
+  AG_CHECK(!anagyre_run_many(m, 2, 1, wrong[2].names, values, &o) &&
+           strstr(anagyre_error(m), "noise \"path\" applies"));
+  o.noise = NULL, o.row = take;
+  AG_CHECK(!anagyre_run_many(m, 2, 1, wrong[2].names, values, &o) && strstr(anagyre_error(m), "row applies to a"));
 
   static const char *const start[] = {"x[1]"}; /* the second one has no force there: it runs into the wall */
   double x[3] = {1, 0.25, 4};
@@ -340,6 +393,8 @@ int main(void) {
   test_set();
   test_errors();
   test_ends();
+  test_method();
+  test_notes();
   test_rows();
   test_old_options();
   test_many();

@@ -14,7 +14,8 @@ struct anagyre_batch {
   long *row;              /* per member: its place there, -1: it did not start */
   char **reason;          /* per member: why it did not start, or NULL */
   double *columns;        /* at the end, per column one number or tensor for each member; NULL: not collected */
-  double **points;        /* with a section, per member that started: columns at its crossings; else NULL */
+  ag_text notes;
+  double **points; /* with a section, per member that started: columns at its crossings; else NULL */
 };
 
 /* ---- starts ---- */
@@ -139,6 +140,14 @@ anagyre_batch *ag_api_run_members(ag_ctx *ctx, const ag_api_members *m, const ag
   return NULL;
 }
 
+static void take_notes(anagyre_batch *b, const ag_varied *v, const ag_run_options *o) {
+  ag_ctx ctx = {0};
+  (void)ag_api_batch_notes(&ctx, b, ag_varied_system(v), o);
+  if (b->result.note) ag_ctx_note(&ctx, ag_api_nowhere, "member by member: %s", b->result.note);
+  ag_ctx_render(&ctx, &b->notes);
+  ag_ctx_done(&ctx);
+}
+
 /* The members as the caller of the library gives them. */
 static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, const double *values,
                                  const anagyre_options *wish, ag_run_options *run) {
@@ -146,8 +155,13 @@ static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, con
   ag_batch_options o;
   ag_batch_defaults(&o);
   if (wish->section && !(run->section = ag_api_section(ctx, ag_varied_model(v), wish->section))) return NULL;
-  if (run->project) {
-    ag_ctx_error(ctx, ag_api_nowhere, "the option project applies to a single run");
+  const char *single = run->project                  ? "project"
+                       : wish->every > 0             ? "every"
+                       : wish->row                   ? "row"
+                       : run->noise == AG_NOISE_PATH ? "noise \"path\""
+                                                     : NULL;
+  if (single) {
+    ag_ctx_error(ctx, ag_api_nowhere, "the option %s applies to a single run", single);
     return NULL;
   }
   o.run = *run;
@@ -164,6 +178,7 @@ static anagyre_batch *run_values(ag_ctx *ctx, ag_api_members *m, int n_name, con
     start_all(m, n_name, values);
     b = ag_api_run_members(ctx, m, &o);
     if (b) collect(b);
+    if (b) take_notes(b, v, &o.run);
     starts_done(m);
   }
   free(wanted);
@@ -218,7 +233,7 @@ static void run_call(void *self) {
     for (long i = 0; b->points && i < b->result.n; i++) ag_heap_move(b->points[i], c->heap);
     ag_batch_move(&b->result, c->heap);
     ag_api_record_move(&b->record, c->heap);
-    void *const blocks[] = {b->reason, b->points, b->row, b->columns, b};
+    void *const blocks[] = {b->reason, b->points, b->row, b->columns, b->notes.s, b};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) ag_heap_move(blocks[i], c->heap);
     b->heap = c->heap;
   }
@@ -243,6 +258,7 @@ void anagyre_batch_free(anagyre_batch *b) {
   free(b->points);
   free(b->row);
   free(b->columns);
+  ag_text_done(&b->notes);
   ag_batch_done(&b->result);
   ag_api_record_done(&b->record);
   free(b);
@@ -274,6 +290,8 @@ const char *anagyre_batch_end(const anagyre_batch *b, long i) {
 int anagyre_batch_failed(const anagyre_batch *b, long i) {
   return !member_of(b, i) || ag_end_status(member_of(b, i)->end) != AG_OK;
 }
+
+const char *anagyre_batch_notes(const anagyre_batch *b) { return ag_text_cstr(&b->notes); }
 
 const char *anagyre_batch_item(const anagyre_batch *b, int i) {
   return i >= 0 && i < b->record.n_column ? b->record.columns[i].name : NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * One run: options in, columns out. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@ struct anagyre_motion {
   long n;          /* rows kept */
   double *columns; /* as ag_api_columns makes them */
   ag_run_result result;
+  const ag_stepper *method;
   char **event_names; /* as the result counts them */
   ag_text notes;
 };
@@ -79,32 +79,30 @@ static ag_status move(ag_ctx *ctx, ag_system *sys, const anagyre_options *wish, 
 
 /* ---- the result ---- */
 
-static void take_notes(anagyre_motion *r, const ag_system *sys) {
-  const ag_run_result *e = &r->result;
-  if (e->why) ag_text_printf(&r->notes, "%s\n", e->why);
-  if (e->renewed) ag_text_printf(&r->notes, "%s\n", e->renewed);
-  if (e->one_sided)
-    ag_text_str(&r->notes, "while the motion slides, forces of constraint are those of one side of the surface\n");
-  if (e->loose)
-    ag_text_printf(
-        &r->notes,
-        "a start value (%.3g) is lost in the rounding errors of larger components: its error is not controlled\n",
-        e->loose_size);
-  if (e->pointwise)
-    ag_text_str(&r->notes, "with multipliers steps do not end where the equations switch: accuracy is lost there\n");
-  if (e->left) {
-    ag_text_str(&r->notes, "it left the domain: ");
-    ag_print(ag_model_nodes(ag_system_model(sys)), ag_model_domains(ag_system_model(sys))[e->left - 1].x, &r->notes);
-    ag_text_printf(&r->notes, " = %.6g at t = %.6g, not in %.6g..%.6g\n", e->left_value, e->left_t, e->left_from,
-                   e->left_to);
-  }
-  if (e->engine_note) ag_text_printf(&r->notes, "%s\n", e->engine_note);
+static void take_notes(anagyre_motion *r, const anagyre_model *m, const ag_run_options *o, double stiffness) {
+  ag_ctx ctx = {.file = m->path, .source = m->text};
+  if (r->result.why) ag_text_printf(&r->notes, "%s\n", r->result.why);
+  if (stiffness > 0) ag_run_note_choice(&ctx, o->method, stiffness);
+  (void)ag_run_notes(&ctx, m->system, &r->record, o, &r->result);
+  ag_ctx_render(&ctx, &r->notes);
+  ag_ctx_done(&ctx);
+  if (!r->result.left || anagyre_motion_failed(r)) return; /* reported with a failure */
+  ag_text_str(&r->notes, "note: it left its domain: ");
+  ag_run_left(m->system, &r->result, &r->notes);
+  ag_text_char(&r->notes, '\n');
 }
 
 static void take_events(anagyre_motion *r, const ag_system *sys, const ag_run_options *o) {
   int n = r->result.n_event;
   r->event_names = ag_heap_alloc(sizeof *r->event_names * (size_t)(n + 1));
   for (int i = 0; i < n; i++) r->event_names[i] = ag_api_copy(ag_run_event(sys, o, i)->name);
+}
+
+void ag_api_choose(ag_system *sys, ag_run_options *o, double *stiffness) {
+  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x + 1));
+  ag_system_state0(sys, x0);
+  o->method = ag_run_choose(sys, x0, o, stiffness);
+  free(x0);
 }
 
 anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const ag_api_hooks *hooks) {
@@ -118,7 +116,10 @@ anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const
   ag_derive_options how = ag_run_derive(&o, wish.strict);
   ag_system *sys = ag_api_system(m, &how);
   if (!sys) return NULL;
+  double stiffness = 0;
+  if (!wish.method) ag_api_choose(sys, &o, &stiffness);
   anagyre_motion *r = ag_heap_alloc(sizeof *r);
+  r->method = o.method;
   ag_api_record_init(&r->record, sys);
   rows sink = {&wish, {.width = r->record.width}};
   if (move(&m->call, sys, &wish, &o, hooks, &sink, &r->result) != AG_OK) {
@@ -129,7 +130,7 @@ anagyre_motion *ag_api_run(anagyre_model *m, const anagyre_options *given, const
   r->n = sink.kept.n;
   r->columns = ag_api_columns(&r->record, r->n, sink.kept.data);
   ag_series_done(&sink.kept);
-  take_notes(r, sys);
+  take_notes(r, m, &o, stiffness);
   take_events(r, sys, &o);
   return r;
 }
@@ -182,12 +183,19 @@ void anagyre_motion_free(anagyre_motion *r) {
 const ag_run_result *ag_api_result(const anagyre_motion *r) { return &r->result; }
 const ag_record *ag_api_record(const anagyre_motion *r) { return &r->record; }
 
-const char *anagyre_motion_end(const anagyre_motion *r) { return ag_end_word(r->result.end); }
+/* Rows are handed to the caller, who may end the run, or kept in memory, which does not fail. */
+static bool caller_ended(const anagyre_motion *r) { return r->result.end == AG_END_SINK; }
+
+const char *anagyre_motion_end(const anagyre_motion *r) {
+  return caller_ended(r) ? "ended by the caller" : ag_end_word(r->result.end);
+}
 const char *anagyre_motion_notes(const anagyre_motion *r) { return ag_text_cstr(&r->notes); }
-int anagyre_motion_failed(const anagyre_motion *r) { return ag_end_status(r->result.end) != AG_OK; }
+int anagyre_motion_failed(const anagyre_motion *r) { return !caller_ended(r) && ag_end_status(r->result.end) != AG_OK; }
 double anagyre_motion_residual(const anagyre_motion *r) { return r->result.residual_max; }
 long anagyre_motion_steps(const anagyre_motion *r) { return r->result.steps; }
 long anagyre_motion_rejected(const anagyre_motion *r) { return r->result.rejected; }
+
+const char *anagyre_motion_method(const anagyre_motion *r) { return r->method->name; }
 
 const char *anagyre_motion_end_event(const anagyre_motion *r) {
   return r->result.end == AG_END_EVENT && r->result.end_event >= 0 ? r->event_names[r->result.end_event] : NULL;
@@ -215,7 +223,4 @@ anagyre_array anagyre_motion_events(const anagyre_motion *r, const char *event) 
   return (anagyre_array){0};
 }
 
-double anagyre_motion_energy_drift(const anagyre_motion *r) {
-  double end = *anagyre_motion_final(r, "energy").data;
-  return isfinite(r->result.energy0) && isfinite(end) ? r->result.energy_drift : NAN;
-}
+double anagyre_motion_energy_drift(const anagyre_motion *r) { return ag_run_drift(&r->record, &r->result); }

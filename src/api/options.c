@@ -14,7 +14,6 @@ static const anagyre_options defaults = {
     .t1 = 10,
     .rtol = 1e-10,
     .atol = 1e-12,
-    .method = "dop853",
     .engine = "auto",
     .closure = "auto",
 };
@@ -33,7 +32,6 @@ bool ag_api_options(ag_ctx *ctx, const anagyre_options *o, anagyre_options *all)
   }
   memcpy(all, o, o->size < sizeof *all ? o->size : sizeof *all);
   all->size = sizeof *all;
-  if (!all->method) all->method = defaults.method;
   if (!all->engine) all->engine = defaults.engine;
   if (!all->closure) all->closure = defaults.closure;
   return true;
@@ -53,7 +51,9 @@ static int choose(ag_ctx *ctx, const char *what, const char *word, const char *c
   return -1;
 }
 
+/* NULL stands for dop853, until a run chooses one. */
 static const ag_stepper *method_of(ag_ctx *ctx, const char *name) {
+  if (!name) return ag_stepper_find("dop853");
   int n = ag_stepper_count();
   const char **names = ag_heap_alloc(sizeof *names * (size_t)(n + 1));
   for (int i = 0; i < n; i++) names[i] = ag_stepper_at(i)->name;

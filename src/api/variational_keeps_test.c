@@ -327,7 +327,8 @@ static void test_refusals(void) {
              "lagrangian 1/2*dot(Omega, Omega) + 1/2*dot(V, diag(1, 2, 3)*V) %s\n",
              held[i]);
     check_refused(text, "se3_euler",
-                  "method se3_euler needs a Lagrangian of R^T x' and Omega alone, which this system does not have");
+                  "method se3_euler needs a Lagrangian of R^T x' and Omega alone, without constraints and forces, "
+                  "which this system does not have");
   }
 }
 

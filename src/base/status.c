@@ -75,10 +75,11 @@ static void render_line(const ag_diag *d, ag_text *out) {
   ag_text_char(out, '\n');
 }
 
-void ag_ctx_render(const ag_ctx *ctx, ag_text *out) {
+void ag_ctx_render_from(const ag_ctx *ctx, ag_severity least, ag_text *out) {
   static const char *const word[] = {"note", "warning", "error"};
   for (int i = 0; i < ctx->n_diag; i++) {
     const ag_diag *d = &ctx->diags[i];
+    if (d->severity < least) continue;
     if (d->file) ag_escape_plain(out, d->file), ag_text_char(out, ':');
     if (d->pos.line > 0) ag_text_printf(out, "%d:%d:", d->pos.line, d->pos.col);
     ag_text_printf(out, "%s%s: %s\n", d->file || d->pos.line > 0 ? " " : "", word[d->severity], d->message);
@@ -88,6 +89,8 @@ void ag_ctx_render(const ag_ctx *ctx, ag_text *out) {
   for (int i = 0; i < ctx->n_diag; i++) kept += ctx->diags[i].severity == AG_ERROR;
   if (ctx->n_error > kept) ag_text_printf(out, "... and %d more errors\n", ctx->n_error - kept);
 }
+
+void ag_ctx_render(const ag_ctx *ctx, ag_text *out) { ag_ctx_render_from(ctx, AG_NOTE, out); }
 
 /* Edit distance, where a swap of neighbouring letters counts once; names longer than 63 bytes are never similar. */
 static int distance(const char *a, const char *b) {

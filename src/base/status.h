@@ -56,6 +56,8 @@ void ag_ctx_report(ag_ctx *ctx, ag_severity severity, ag_pos pos, const char *fo
 #define ag_ctx_warn(ctx, pos, ...) ag_ctx_report((ctx), AG_WARNING, (pos), __VA_ARGS__)
 /* All diagnostics as "file:line:col: error: message", each with its source line and a caret. */
 void ag_ctx_render(const ag_ctx *ctx, ag_text *out);
+/* The same of those that are at least this severe. */
+void ag_ctx_render_from(const ag_ctx *ctx, ag_severity least, ag_text *out);
 
 /* The candidate most similar to `name`, or NULL if none is similar (edit distance at most about a third of the length):
  * for "did you mean". */

@@ -118,11 +118,23 @@ static void statuses(void) {
   AG_CHECK(AG_OK == 0 && AG_FAILED == 1 && AG_WRONG == 2 && AG_SYSTEM == 3); /* exit codes: a contract */
 }
 
+static void severe(void) {
+  ag_ctx ctx = {0};
+  ag_ctx_note(&ctx, ((ag_pos){0}), "a note");
+  ag_ctx_warn(&ctx, ((ag_pos){0}), "a warning");
+  ag_text out = {0};
+  ag_ctx_render_from(&ctx, AG_WARNING, &out);
+  AG_CHECK(!strcmp(ag_text_cstr(&out), "warning: a warning\n"));
+  ag_text_done(&out);
+  ag_ctx_done(&ctx);
+}
+
 int main(void) {
   placed();
   misplaced();
   awkward_lines();
   many();
+  severe();
   near_names();
   statuses();
   return ag_check_report();

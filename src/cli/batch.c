@@ -301,7 +301,7 @@ static ag_status run_members(const ag_batch_about *about, const ag_run_options *
                              ag_batch_old *old) {
   ag_progress progress;
   ag_progress_init(&progress, about->common->quiet, 0, (double)m->n_ready);
-  progress.members = true;
+  progress.things = "members";
   ag_batch_options o;
   ag_batch_defaults(&o);
   o.run = *run;
@@ -318,7 +318,8 @@ static ag_status run_members(const ag_batch_about *about, const ag_run_options *
     b.options.run.stop = ag_stop_catch();
     status = ag_batch_report_run(&b, &m->ctx);
     ag_progress_done(&progress);
-    bool doubtful = status == AG_OK && ag_batch_audit(&b, &m->ctx);
+    bool doubtful = status == AG_OK &&
+                    ag_api_batch_notes(&m->ctx, b.batch, ag_varied_system(m->varied), &b.options.run);
     ag_open_report(&m->ctx, about->common->quiet);
     if (status == AG_OK) status = report(&b, &store, about->common, output);
     if (doubtful && about->args->strict && status == AG_OK) status = AG_FAILED;

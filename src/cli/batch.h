@@ -25,10 +25,6 @@ AG_MUST_USE ag_status ag_batch_act(anagyre_model *m, const ag_common *common, co
 AG_MUST_USE ag_status ag_batch_level(anagyre_model *m, ag_common *common, const ag_batch_args *args,
                                      const ag_run_options *run);
 
-/* batch_audit.c: warns of members whose energy, contacts or events are in doubt, all of one kind at once. True:
- * refused by --strict. */
-bool ag_batch_audit(const ag_batch_report *b, ag_ctx *ctx);
-
 /* ---- members and their points in a log, as they come ---- */
 
 typedef struct ag_batch_store {

@@ -80,16 +80,19 @@ bool ag_batch_old_find(ag_batch_old *old, const ag_batch_store *s) {
   old->members = ag_heap_alloc(sizeof *old->members * n);
   old->n_point = ag_heap_alloc(sizeof *old->n_point * n);
   old->records = ag_heap_alloc(sizeof(double) * n * (size_t)s->b->record.width);
+  long left = a->n_row; /* points of the members that follow */
   bool good = true;
   for (long i = 0; i < m->n && good; i++, end += strlen(end) + 1) {
     long k = s->b->row[i];
+    if (crossings && (crossings[i] < 0 || crossings[i] > left)) return false;
+    if (crossings) left -= crossings[i];
     ag_end how = end_of(end);
     if (k < 0 || how == AG_END_SINK || how == AG_END_STOPPED) continue;
     old->there[k] = true;
     old->members[k] =
         (ag_batch_member){.end = how, .end_event = -1, .t = t[i], .steps = steps[i], .rejected = rejected[i]};
     old->n_point[k] = crossings ? crossings[i] : 0;
-    good = old->n_point[k] >= 0 && find_record(old, s, i, old->records + k * s->b->record.width);
+    good = find_record(old, s, i, old->records + k * s->b->record.width);
   }
   old->known = (ag_batch_known){old->there, old->members, old->records, old->n_point};
   return good;

@@ -140,7 +140,7 @@ static void put_growth(const ag_system *sys, ag_text *out) {
 static void put_energy(const report *r, ag_text *out) {
   const ag_structure *b = &r->s;
   ag_text_printf(out, "  %-14s  ", "energy");
-  ag_text_number(out, *ag_result_find(&r->s.record, r->s.start.record, AG_COL_ENERGY));
+  ag_text_number(out, *ag_record_kind(&r->s.record, r->s.start.record, AG_COL_ENERGY));
   if (!b->depends_on_time && !b->forces && !b->affine) {
     ag_text_str(out, ag_system_dims(r->system)->channel ? " at the start, conserved without noise ("
                                                         : " at the start, conserved (");
@@ -300,8 +300,8 @@ static void write_json(const report *r) {
   ag_json_number(&j, "t", r->s.start.t);
   ag_result_json_columns(&j, "state", &r->s.record, r->s.start.record, AG_COL_COORD, AG_COL_PROCESS);
   ag_result_json_columns(&j, "observables", &r->s.record, r->s.start.record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
-  ag_json_number(&j, "energy", *ag_result_find(&r->s.record, r->s.start.record, AG_COL_ENERGY));
-  ag_json_number(&j, "constraint_residual", *ag_result_find(&r->s.record, r->s.start.record, AG_COL_RESIDUAL));
+  ag_json_number(&j, "energy", *ag_record_kind(&r->s.record, r->s.start.record, AG_COL_ENERGY));
+  ag_json_number(&j, "constraint_residual", *ag_record_kind(&r->s.record, r->s.start.record, AG_COL_RESIDUAL));
   ag_json_diagnostics(&j, ag_api_ctx(r->model));
   ag_json_end(&j, '}');
   ag_json_print(&j);
@@ -327,7 +327,7 @@ static ag_status act(void *self) {
   report r = {.model = m, .system = sys};
   ag_status status = ag_structure_find(&r.s, ag_api_ctx(m), ag_api_model(m), sys, a->t0);
   if (status == AG_OK) {
-    ag_result_warn(ag_api_ctx(m), ag_api_model(m), &r.s.record, r.s.start.record, "at the start");
+    ag_record_notes(ag_api_ctx(m), ag_api_model(m), &r.s.record, r.s.start.record, "at the start");
     ag_open_report(ag_api_ctx(m), a->common.quiet);
     ag_arena *arena = ag_arena_create();
     ag_gibbs_find(&r.gibbs, arena, ag_api_model(m), sys);

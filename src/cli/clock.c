@@ -59,8 +59,8 @@ void ag_progress_show(void *self, double t, long steps) {
   part = part > 0 ? fmin(part, 1) : 0;
   char line[256], rest[128], left[40] = "?";
   if (part > 0) put_duration(left, sizeof left, spent * (1 - part) / part);
-  if (p->members)
-    snprintf(rest, sizeof rest, " %3.0f %%  %.0f of %.0f members  %.3g/s  %s left", 100 * part, t, p->t1,
+  if (p->things)
+    snprintf(rest, sizeof rest, " %3.0f %%  %.0f of %.0f %s  %.3g/s  %s left", 100 * part, t, p->t1, p->things,
              (t - p->t0) / spent, left);
   else
     snprintf(rest, sizeof rest, " %3.0f %%  t = %.4g  %.3g steps/s  %s left", 100 * part, t, (double)steps / spent,

@@ -13,7 +13,7 @@ double ag_clock(void);
 typedef struct ag_progress {
   bool on, drawn;
   double t0, t1, begun, last;
-  bool members; /* t counts members of a batch */
+  const char *things; /* what t counts: "members", "paths"; NULL: it is a time */
 } ag_progress;
 void ag_progress_init(ag_progress *p, bool quiet, double t0, double t1);
 void ag_progress_show(void *self, double t, long steps);

@@ -90,8 +90,7 @@ static void put_velocity(const ag_model *m, int j, ag_text *out) {
   for (int i = 0; i < ag_model_n_coords(m); i++) {
     const ag_coord *c = &ag_model_coords(m)[i];
     if (j < c->dim) {
-      ag_text_str(out, c->velocity);
-      if (c->dim > 1) ag_text_printf(out, "[%d]", j + 1);
+      ag_entry_name(c->velocity, c->dim, 1, j, out);
       return;
     }
     j -= c->dim;

@@ -91,6 +91,10 @@ static void write_table(const ag_converge *c, const char *name, ag_text *out) {
   ag_text_char(out, '\n');
   for (int i = 0; i < c->n_row; i++) put_row(c, &c->rows[i], out);
   for (int i = 0; i < c->n_row; i++)
+    if (!c->rows[i].refused && c->rows[i].to != c->t1)
+      ag_text_printf(out, "%s: the order was measured from t = %g to %g, what is kept to %g\n", c->rows[i].method->name,
+                     c->t0, c->rows[i].to, c->t1);
+  for (int i = 0; i < c->n_row; i++)
     if (c->rows[i].stopped)
       ag_text_printf(out, "%s: smaller steps would take longer than --method-time\n", c->rows[i].method->name);
 }
@@ -108,6 +112,7 @@ static void json_row(ag_json *j, const ag_converge *c, const ag_converge_row *ro
   ag_json_number(j, "order", row->order);
   ag_json_number(j, "confidence", row->half);
   ag_json_string(j, "agrees", ag_agrees_word(row->agrees));
+  ag_json_number(j, "order_t1", row->to);
   ag_json_bool(j, "stopped", row->stopped);
   ag_json_begin(j, "kept", '{');
   ag_json_number(j, "dt", row->dt);

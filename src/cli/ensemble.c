@@ -102,8 +102,8 @@ static const ag_stepper *next_method(const char **rest, ag_status *status) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)n, *rest);
   *rest = (*rest)[n] ? *rest + n + 1 : NULL;
-  const ag_stepper *s = ag_stepper_find(name);
-  if (!s) *status = ag_usage("ensemble", "--method: unknown method '%s' (`anagyre list methods`)", name);
+  const ag_stepper *s = ag_ensemble_method(name);
+  if (!s) *status = AG_WRONG;
   return s;
 }
 
@@ -163,7 +163,7 @@ static ag_status follow_all(request *q, ag_ensemble *e) {
   const args *a = q->a;
   ag_progress progress;
   ag_progress_init(&progress, a->common.quiet || a->common.json, 0, (double)a->paths);
-  progress.members = true;
+  progress.things = "paths";
   q->o.stop = ag_stop_catch();
   q->o.progress = ag_progress_show;
   q->o.progress_self = &progress;

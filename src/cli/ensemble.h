@@ -53,6 +53,10 @@ typedef struct ag_ensemble_request {
 /* From the options, with messages about errors in them. done: also after a failure. */
 ag_status ag_ensemble_request_init(ag_ensemble_request *q, const ag_ensemble_args *a, anagyre_model *m, ag_system *sys);
 void ag_ensemble_request_done(ag_ensemble_request *q);
+/* A method by its name; NULL: there is none, which was printed. */
+const ag_stepper *ag_ensemble_method(const char *name);
+/* A number by its name: a column of the record and an entry. NULL: there is none, which was printed. */
+const ag_column *ag_ensemble_number(const char *option, const ag_record *record, const char *name, int *entry);
 
 /* --target: the mean of one number to a given accuracy (ensemble_target.c). */
 AG_MUST_USE ag_status ag_ensemble_target(const ag_ensemble_args *a, anagyre_model *model, ag_system *sys);

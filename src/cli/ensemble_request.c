@@ -43,6 +43,53 @@ static void default_columns(ag_ensemble_request *q, bool all) {
       add_item(q, &q->record.columns[i], k);
 }
 
+/* What columns of forces show; events. */
+static void remark(const ag_ensemble_request *q) {
+  ag_ctx ctx = {.file = q->ctx->file};
+  const ag_model *m = ag_system_model(q->sys);
+  bool forces = false, ends = false;
+  for (int i = 0; i < ag_model_n_events(m); i++) ends = ends || ag_model_events(m)[i].terminal;
+  if (ends)
+    ag_ctx_note(&ctx, (ag_pos){0}, "ensembles do not look for events: paths go on through those that end a single run");
+  for (int i = 0; i < q->record.n_column; i++) {
+    const ag_column *c = &q->record.columns[i];
+    forces = forces || (q->wanted[i] && c->x && ag_model_has_force(m, 1, &c->x));
+  }
+  if (forces)
+    ag_ctx_note(&ctx, (ag_pos){0}, "forces of constraint have a white part: columns show their part without noise");
+  ag_open_report(&ctx, q->a->common.quiet);
+  ag_ctx_done(&ctx);
+}
+
+static ag_status no_column(const char *option, const ag_record *record, const char *name) {
+  ag_text usage = {0};
+  (void)ag_unknown_column(option, record, name, &usage);
+  const ag_status status = ag_usage("ensemble", "%s", ag_text_cstr(&usage));
+  ag_text_done(&usage);
+  return status;
+}
+
+const ag_column *ag_ensemble_number(const char *option, const ag_record *record, const char *name, int *entry) {
+  const ag_column *c = ag_record_find(record, name, entry);
+  if (!c || !c->x || c->kind == AG_COL_TIME || c->kind == AG_COL_RESIDUAL)
+    (void)no_column(option, record, name), c = NULL;
+  else if (*entry < 0 && c->rows * c->cols > 1) {
+    (void)ag_usage("ensemble", "--%s: '%s' has %d entries: name one of them, such as %s[%s]", option, name,
+                   c->rows * c->cols, name, c->cols > 1 ? "1,1" : "1");
+    c = NULL;
+  }
+  if (c && *entry < 0) *entry = 0;
+  return c;
+}
+
+const ag_stepper *ag_ensemble_method(const char *name) {
+  const ag_stepper *s = ag_stepper_find(name);
+  ag_text usage = {0};
+  if (!s) (void)ag_unknown_method(name, &usage), (void)ag_usage("ensemble", "%s", ag_text_cstr(&usage));
+  ag_text_done(&usage);
+  return s;
+}
+
 /* --columns: names of quantities or of single numbers of them. */
 static ag_status choose_columns(ag_ensemble_request *q) {
   const char *rest = q->a->columns;
@@ -57,7 +104,7 @@ static ag_status choose_columns(ag_ensemble_request *q) {
       int entry;
       const ag_column *c = ag_record_find(&q->record, ag_text_cstr(&name), &entry);
       if (!c || c->kind == AG_COL_TIME || c->kind == AG_COL_RESIDUAL) {
-        ag_status status = ag_usage("ensemble", "--columns: there is no column '%s'", ag_text_cstr(&name));
+        ag_status status = no_column("columns", &q->record, ag_text_cstr(&name));
         ag_text_done(&name);
         return status;
       }
@@ -83,10 +130,16 @@ static ag_status choose_grid(ag_ensemble_request *q) {
   unsigned long long steps, every = 0;
   if (!(a->t1 > a->t0)) return ag_usage("ensemble", "--t1 must be later than --t0: noise has a direction");
   w->base = a->base > 0 ? a->base : ag_wiener_near(a->dt);
-  if (!ag_wiener_fit(w, a->dt, nearest))
-    return refuse("dt", a->dt, "is neither a multiple of --dt-base nor that divided by a power of two", nearest);
-  if (!ag_wiener_divides(w, a->dt, a->t1 - a->t0, &steps, nearest))
-    return refuse("dt", a->dt, "does not divide t1 - t0 into at most 2^32 steps", nearest);
+  const bool fits = ag_wiener_fit(w, a->dt, nearest);
+  if (!fits || !ag_wiener_divides(w, a->dt, a->t1 - a->t0, &steps, nearest)) {
+    if (a->base > 0 && !ag_wiener_suitable(w, a->dt, a->t1 - a->t0, nearest))
+      return ag_usage("ensemble", "no step on the grid of --dt-base %.12g divides t1 - t0 = %.12g", a->base,
+                      a->t1 - a->t0);
+    return refuse("dt", a->dt,
+                  fits ? "does not divide t1 - t0 into at most 2^32 steps"
+                       : "is neither a multiple of --dt-base nor that divided by a power of two",
+                  nearest);
+  }
   ag_wiener half = *w;
   if (a->extrapolate && !ag_wiener_half(&half))
     return ag_usage("ensemble",
@@ -163,7 +216,7 @@ static ag_status choose_paths(ag_ensemble_request *q) {
 }
 
 static ag_status wrong_passage(const char *text) {
-  return ag_usage("ensemble", "--passage takes COLUMN=LEVEL, a number of the state or an observable: '%s'", text);
+  return ag_usage("ensemble", "--passage takes COLUMN=LEVEL, such as x=0.5: '%s'", text);
 }
 
 /* --passage: COLUMN=LEVEL, separated by semicolons. */
@@ -183,13 +236,13 @@ static ag_status choose_passages(ag_ensemble_request *q) {
     int entry;
     ag_text_str(&level, equals + 1);
     *equals = 0;
-    const ag_column *c = ag_record_find(&q->record, text.s, &entry);
+    const ag_column *c = ag_ensemble_number("passage", &q->record, text.s, &entry);
     *equals = '=';
     const bool number = ag_number_parse(ag_text_cstr(&level), &p->level);
     ag_text_done(&level);
-    if (!number || !c || !c->x || c->kind == AG_COL_TIME || c->kind == AG_COL_RESIDUAL) return wrong_passage(text.s);
-    if (entry < 0 && c->rows * c->cols > 1) return wrong_passage(text.s);
-    p->x = entry < 0 ? c->x : ag_entry(ag_system_graph(q->sys), c->x, entry / c->cols, entry % c->cols);
+    if (!c) return AG_WRONG;
+    if (!number) return wrong_passage(text.s);
+    p->x = c->rows * c->cols > 1 ? ag_entry(ag_system_graph(q->sys), c->x, entry / c->cols, entry % c->cols) : c->x;
   }
   return AG_OK;
 }
@@ -253,6 +306,7 @@ ag_status ag_ensemble_request_init(ag_ensemble_request *q, const ag_ensemble_arg
     return ag_usage("ensemble", "%s has no noise: `anagyre run` gives its one motion",
                     ag_model_name(ag_system_model(q->sys)));
   AG_TRY(choose_columns(q));
+  remark(q);
   AG_TRY(choose_grid(q));
   q->o.columns = q->wanted;
   q->n_value = value_at(q, q->record.columns + q->record.n_column);

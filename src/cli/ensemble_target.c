@@ -24,12 +24,11 @@ static ag_status read_target(const char *text, const ag_record *r, bool *wanted,
   int entry;
   ag_text_strn(&column, text, (size_t)(equals - text));
   *name = column.s;
-  const ag_column *c = column.s ? ag_record_find(r, column.s, &entry) : NULL;
-  if (!c || !c->x || c->kind == AG_COL_TIME || c->kind == AG_COL_RESIDUAL || (entry < 0 && c->rows * c->cols > 1))
-    return wrong_target(text);
+  const ag_column *c = ag_ensemble_number("target", r, ag_text_cstr(&column), &entry);
+  if (!c) return AG_WRONG;
   wanted[c - r->columns] = true;
   o->columns = wanted;
-  o->entry = entry < 0 ? 0 : entry;
+  o->entry = entry;
   return AG_OK;
 }
 
@@ -135,7 +134,7 @@ static ag_status show(const ag_ensemble_args *a, anagyre_model *model, const cha
 
 ag_status ag_ensemble_target(const ag_ensemble_args *a, anagyre_model *model, ag_system *sys) {
   ag_multilevel m;
-  ag_multilevel_options o = {.method = ag_stepper_find(a->methods),
+  ag_multilevel_options o = {.method = ag_ensemble_method(a->methods),
                              .seed = (unsigned long long)a->seed,
                              .pilot = a->paths,
                              .interpreted = a->engine == 1,
@@ -145,7 +144,7 @@ ag_status ag_ensemble_target(const ag_ensemble_args *a, anagyre_model *model, ag
   if (!ag_system_dims(sys)->channel)
     return ag_usage("ensemble", "%s has no noise: `anagyre run` gives its one motion",
                     ag_model_name(ag_system_model(sys)));
-  if (!o.method) return ag_usage("ensemble", "--method: unknown method '%s' (`anagyre list methods`)", a->methods);
+  if (!o.method) return AG_WRONG;
   if (o.method->draws == AG_WIENER_AREAS)
     return ag_usage("ensemble",
                     "--target: %s reads Levy areas to one depth, and levels would differ in it; "

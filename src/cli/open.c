@@ -16,9 +16,8 @@ anagyre_model *ag_open(const char *word, const ag_changes *changes) {
 }
 
 void ag_open_report(const ag_ctx *ctx, bool quiet) {
-  if (quiet && !ctx->n_error) return;
   ag_text out = {0};
-  ag_ctx_render(ctx, &out);
+  ag_ctx_render_from(ctx, quiet ? AG_WARNING : AG_NOTE, &out);
   fputs(ag_text_cstr(&out), stderr);
   ag_text_done(&out);
 }

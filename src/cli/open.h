@@ -7,7 +7,7 @@
 
 /* Opens a file, standard input ("-") or a shipped model, with the changes of the command line. Never NULL. */
 anagyre_model *ag_open(const char *word, const ag_changes *changes);
-/* Prints diagnostics to standard error (with quiet only when there are errors). */
+/* Prints diagnostics to standard error; with quiet no notes. */
 void ag_open_report(const ag_ctx *ctx, bool quiet);
 /* Errors of the model, or of a request to it: prints the diagnostics of ctx, for --json an object
  * {"model","error","diagnostics"}, and returns the status. */

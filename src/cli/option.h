@@ -70,7 +70,7 @@ typedef struct ag_option {
 #define AG_SET_ROW(T) \
   {.name = "set", .kind = AG_OPTION_SET, .arg = "NAME=VALUE", .preset = "", \
    .doc = "change a parameter or a start value (repeat it for more): --set m=2 --set \"phi'=0.1\""}
-#define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes")
+#define AG_QUIET_ROW(T) AG_OPTION(T, "quiet", FLAG, common.quiet, .letter = 'q', .doc = "no progress line and no notes; warnings stay")
 /* Of commands that draw files or models: how a model is run. The struct has an ag_motion_args called motion. */
 #define AG_MOTION_ROWS(T) \
   AG_OPTION(T, "t0", NUMBER, motion.t0, .arg = "TIME", .lo = -1e15, .hi = 1e15, .doc = "for a model: start time"), \
@@ -79,7 +79,7 @@ typedef struct ag_option {
             .doc = "for a model: tolerance of a step"), \
   AG_OPTION(T, "dt", NUMBER, motion.dt, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "chosen by the error", \
             .doc = "for a model: fixed step size"), \
-  AG_OPTION(T, "method", TEXT, motion.method, .arg = "METHOD", .preset = "dop853; euler_heun with --seed", \
+  AG_OPTION(T, "method", TEXT, motion.method, .arg = "METHOD", .preset = "chosen, as by run", \
             .doc = "for a model: the integrator"), \
   AG_OPTION(T, "seed", WHOLE, motion.seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none", \
             .doc = "for a model with noise: one path, with fixed steps (--dt)"), \

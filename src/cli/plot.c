@@ -19,7 +19,7 @@
 typedef struct args {
   ag_common common;
   ag_motion_args motion;
-  const char *x, *y, *z, *output, *title, *units;
+  const char *x, *y, *z, *output, *title, *units, *density;
   bool drift, histogram, term, script, bare;
   int size;
   double tolerance, width, height, font;
@@ -41,6 +41,9 @@ static const ag_option options[] = {
     AG_OPTION(args, "tolerance", NUMBER, tolerance, .arg = "RTOL", .lo = 1e-300, .hi = 1, .preset = "that of the run",
               .doc = "with --drift: the tolerance to draw, relative to the size of --y"),
     AG_OPTION(args, "histogram", FLAG, histogram, .doc = "for an ensemble: the densities of --y at its last row"),
+    AG_OPTION(
+        args, "density", TEXT, density, .arg = "COLUMN=EXPR", .preset = "",
+        .doc = "with --histogram: a density, of x and parameters, to compare with; separate several by semicolons"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "FILE.png",
               .doc = "the figure: .png, .svg or .pdf"),
     AG_OPTION(args, "size", CHOICE, size, .arg = "SIZE", .choice = size_choice,
@@ -267,6 +270,7 @@ static ag_status make(job *p) {
   choose_path(p);
   if (!a->term && !choose_paper(p)) return ag_usage("plot", "-o %s: a figure ends with .png, .svg or .pdf", p->path.s);
   if (a->tolerance > 0 && !a->drift) return ag_usage("plot", "--tolerance is drawn with --drift");
+  if (a->density && !a->histogram) return ag_usage("plot", "--density is drawn with --histogram");
   if (a->term && (a->output || a->script))
     return ag_usage("plot", "--term draws in the terminal: without -o and --script");
   if (a->term && a->common.json) return ag_usage("plot", "--term draws in the terminal: without --json");
@@ -281,6 +285,7 @@ static ag_status make(job *p) {
                                      .drift = a->drift,
                                      .tolerance = a->tolerance,
                                      .histogram = a->histogram,
+                                     .density = a->density,
                                      .about = !a->bare};
   ag_status status = ag_figure_make(&p->figure, p->from.n, p->from.sources, &request, &trouble);
   ag_sources_cut(&p->from);

@@ -68,13 +68,6 @@ void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record
   ag_json_end(j, '}');
 }
 
-const double *ag_result_find(const ag_record *record, const double *values, ag_column_kind kind) {
-  for (int i = 0; i < record->n_column; i++)
-    if (record->columns[i].kind == kind) return values + record->columns[i].offset;
-  AG_ASSERT(record->n_column < 0); /* every record has the column asked for */
-  return NULL;
-}
-
 void ag_result_json_params(ag_json *j, const ag_system *sys) {
   const ag_model *m = ag_system_model(sys);
   ag_json_begin(j, "parameters", '{');
@@ -99,14 +92,6 @@ void ag_result_json_files(ag_json *j, const char *path) {
   ag_json_end(j, ']');
 }
 
-void ag_result_left(const ag_outcome *o, ag_text *out) {
-  const ag_run_result *r = o->result;
-  const ag_model *m = ag_system_model(o->system);
-  if (!r->left) return;
-  ag_print(ag_model_nodes(m), ag_model_domains(m)[r->left - 1].x, out);
-  ag_text_printf(out, " = %.6g at t = %.6g, not in %.6g..%.6g", r->left_value, r->left_t, r->left_from, r->left_to);
-}
-
 static void json_left(ag_json *j, const ag_outcome *o) {
   const ag_run_result *r = o->result;
   if (!r->left) {
@@ -128,40 +113,7 @@ static void json_left(ag_json *j, const ag_outcome *o) {
 
 /* ---- energy ---- */
 
-static double energy_of(const ag_outcome *o) { return *ag_result_find(o->record, o->result->record, AG_COL_ENERGY); }
-
-/* NaN energy gives NaN drift. */
-static double drift_of(const ag_outcome *o) {
-  return isfinite(o->result->energy0) && isfinite(energy_of(o)) ? o->result->energy_drift : NAN;
-}
-
-/* The change of the energy, less the work done, over the measured part of the motion. */
-static double balance_of(const ag_run_result *r) { return r->work_energy - r->energy0 - r->work; }
-
-bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o) {
-  const ag_run_result *r = o->result;
-  double allowed = ag_run_allowed_drift(o->options, r->energy_law, r->steps);
-  const char *remedy = o->options->dt > 0 ? "take smaller steps" : "use a smaller --rtol and --atol";
-  if (!(r->energy_size > 0)) return false;
-  if (r->energy_law == AG_ENERGY_CONSERVED) {
-    double drift = drift_of(o) / r->energy_size;
-    if (!(drift > allowed)) return false;
-    ag_ctx_warn(
-        ctx, (ag_pos){0},
-        "the energy should be conserved but changed by %.2g of kinetic + |potential| energy (more than %.2g): %s, "
-        "and look for jumps in the equations",
-        drift, allowed, remedy);
-    return true;
-  }
-  if (r->energy_law == AG_ENERGY_NOISE) return false;
-  double balance = fabs(balance_of(r)) / r->energy_size;
-  if (!(balance > allowed)) return false;
-  ag_ctx_warn(ctx, (ag_pos){0},
-              "the change of the energy differs from the work done by %.2g of kinetic + |potential| energy (more than "
-              "%.2g): %s, and look for jumps in the equations",
-              balance, allowed, remedy);
-  return true;
-}
+static double energy_of(const ag_outcome *o) { return *ag_record_kind(o->record, o->result->record, AG_COL_ENERGY); }
 
 /* "1.5, at the start 1.5, drift at most 1e-12, 1e-12 of kinetic + |potential|"; or change, work and their difference.
  */
@@ -172,8 +124,9 @@ static void put_energy(const ag_outcome *o, ag_text *out) {
   ag_text_str(out, ", at the start ");
   ag_text_number(out, r->energy0);
   if (r->energy_law == AG_ENERGY_CONSERVED) {
-    ag_text_printf(out, ", drift at most %.3g", drift_of(o));
-    if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", drift_of(o) / r->energy_size);
+    ag_text_printf(out, ", drift at most %.3g", ag_run_drift(o->record, r));
+    if (r->energy_size > 0)
+      ag_text_printf(out, ", %.1e of kinetic + |potential|", ag_run_drift(o->record, r) / r->energy_size);
     ag_text_char(out, '\n');
     return;
   }
@@ -184,8 +137,9 @@ static void put_energy(const ag_outcome *o, ag_text *out) {
   ag_text_printf(out, ", change %.6g\n  %-12s  %.6g", energy_of(o) - r->energy0, "work done", r->work);
   if (r->work_t != r->t)
     ag_text_printf(out, " until t = %.6g (measuring takes time: the first 20000 steps)", r->work_t);
-  ag_text_printf(out, ", change of energy less work %.3g", balance_of(r));
-  if (r->energy_size > 0) ag_text_printf(out, ", %.1e of kinetic + |potential|", fabs(balance_of(r)) / r->energy_size);
+  ag_text_printf(out, ", change of energy less work %.3g", ag_run_balance(r));
+  if (r->energy_size > 0)
+    ag_text_printf(out, ", %.1e of kinetic + |potential|", fabs(ag_run_balance(r)) / r->energy_size);
   ag_text_char(out, '\n');
 }
 
@@ -206,11 +160,11 @@ static void json_energy(ag_json *j, const ag_outcome *o) {
   ag_json_string(j, "energy_law", ag_energy_word(r->energy_law));
   ag_json_number(j, "energy_start", r->energy0);
   ag_json_number(j, "energy_change", energy_of(o) - r->energy0);
-  ag_json_number(j, "energy_drift", kept ? drift_of(o) : NAN);
+  ag_json_number(j, "energy_drift", kept ? ag_run_drift(o->record, r) : NAN);
   ag_json_number(j, "energy_size", r->energy_size);
   ag_json_number(j, "work", worked ? r->work : NAN);
   ag_json_number(j, "work_t", worked ? r->work_t : NAN);
-  ag_json_number(j, "energy_balance", worked ? balance_of(r) : NAN);
+  ag_json_number(j, "energy_balance", worked ? ag_run_balance(r) : NAN);
 }
 
 static void put_events(const ag_outcome *o, ag_text *out) {
@@ -281,7 +235,7 @@ void ag_result_summary(const ag_outcome *o, ag_text *out) {
     ag_text_printf(out, "  %-12s  largest residual seen %.3g\n", "constraints", r->residual_max);
   if (r->left) {
     ag_text_printf(out, "  %-12s  left: ", "domain");
-    ag_result_left(o, out);
+    ag_run_left(o->system, r, out);
     ag_text_char(out, '\n');
   }
   put_events(o, out);
@@ -352,8 +306,8 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_number(j, "t", r->t);
   ag_result_json_columns(j, "state", o->record, r->record, AG_COL_COORD, AG_COL_PROCESS);
   ag_result_json_columns(j, "observables", o->record, r->record, AG_COL_OBSERVABLE, AG_COL_OBSERVABLE);
-  ag_json_number(j, "energy", *ag_result_find(o->record, r->record, AG_COL_ENERGY));
-  ag_json_number(j, "constraint_residual", *ag_result_find(o->record, r->record, AG_COL_RESIDUAL));
+  ag_json_number(j, "energy", *ag_record_kind(o->record, r->record, AG_COL_ENERGY));
+  ag_json_number(j, "constraint_residual", *ag_record_kind(o->record, r->record, AG_COL_RESIDUAL));
   ag_json_whole(j, "steps", r->steps);
   ag_json_whole(j, "rejected", r->rejected);
   json_reason(j, r);
@@ -366,7 +320,9 @@ void ag_result_json(ag_json *j, const ag_outcome *o, ag_spool *series) {
   ag_json_end(j, '}');
   ag_json_begin(j, "proved", '{');
   for (int i = 0; i < r->n_event; i++)
-    if (q->events || i >= ag_model_n_events(m)) ag_json_bool(j, ag_run_event(o->system, q, i)->name, !r->fitted[i]);
+    if (q->events || i >= ag_model_n_events(m))
+      ag_json_bool(j, ag_run_event(o->system, q, i)->name,
+                   !r->fitted[i] && q->noise != AG_NOISE_PATH); /* on a path: looked at on the grid */
   ag_json_end(j, '}');
   ag_json_warnings(j, o->ctx);
   ag_json_string(j, "why", r->why);

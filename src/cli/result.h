@@ -25,32 +25,11 @@ void ag_result_columns(const ag_record *record, const double *values, ag_column_
 /* "key": {name: value, ...} of the columns of the kinds from..to. */
 void ag_result_json_columns(ag_json *j, const char *key, const ag_record *record, const double *values,
                             ag_column_kind from, ag_column_kind to);
-/* The numbers of the first column of that kind. */
-const double *ag_result_find(const ag_record *record, const double *values, ag_column_kind kind);
 /* "parameters": {name: value} */
 void ag_result_json_params(ag_json *j, const ag_system *sys);
 
 /* "files": [{"path","bytes"}]: what was written; none: path NULL */
 void ag_result_json_files(ag_json *j, const char *path);
-
-/* Warns of observables and an energy that are not finite; not of those that bodies bring by themselves (a slip ratio
- * where nothing presses). */
-/* Warns of places where it could not be decided whether an event or the section is crossed. */
-void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r);
-void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when);
-
-/* Warns of a contact that would have to pull, with the time. Needs the body's event of lifting, or looks at the
- * end. */
-void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o);
-/* Warns of observables that were not finite on the way. */
-void ag_result_undefined(ag_ctx *ctx, const ag_outcome *o);
-/* Notes that the start is an equilibrium, that steps were limited by stability. */
-void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o);
-/* Warns of a conserved energy that changed, and of a change that is not the work done; true: it did. */
-bool ag_result_energy(ag_ctx *ctx, const ag_outcome *o);
-
-/* Where the motion left its domain: "x = 2.1 at t = 3, not in -2..2"; nothing when it did not. */
-void ag_result_left(const ag_outcome *o, ag_text *out);
 
 void ag_result_summary(const ag_outcome *o, ag_text *out);
 /* The whole object; series may be NULL. j->failed when it cannot be read back. */

@@ -201,14 +201,6 @@ static ag_status check_options(args *a) {
   return AG_OK;
 }
 
-/* The method of a run that names none. */
-static void choose_method(args *a, ag_system *sys) {
-  double *x0 = ag_heap_alloc(sizeof *x0 * (size_t)(ag_system_dims(sys)->x + 1));
-  ag_system_state0(sys, x0);
-  a->run.method = ag_run_choose(sys, x0, &a->run, &a->stiffness);
-  free(x0);
-}
-
 static ag_status run_one(args *a, anagyre_model *m) {
   ag_derive_options how = ag_run_derive(&a->run, a->batch.strict);
   ag_system *sys = ag_api_system(m, &how);
@@ -217,7 +209,7 @@ static ag_status run_one(args *a, anagyre_model *m) {
       !(a->run.section = ag_api_section(ag_api_ctx(m), ag_system_model(sys), a->batch.section)))
     status = AG_WRONG;
   if (status != AG_OK) return ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
-  if (!given(a, "method")) choose_method(a, sys);
+  if (!given(a, "method")) ag_api_choose(sys, &a->run, &a->stiffness);
   status = ag_run_follow(a, m, sys, NULL);
   anagyre_close(m);
   return status;

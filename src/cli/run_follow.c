@@ -121,25 +121,6 @@ static void report_failure(const ag_outcome *o) {
           r->why ? "; " : "", r->why ? r->why : "");
 }
 
-/* All notes and warnings about a run: once for the terminal, JSON and files. True: refused by --strict.
- */
-static bool note_result(ag_ctx *ctx, const ag_outcome *o) {
-  const ag_run_result *r = o->result;
-  bool doubtful = ag_result_energy(ctx, o);
-  ag_result_warn(ctx, ag_system_model(o->system), o->record, r->record, "at the end");
-  ag_result_undefined(ctx, o);
-  ag_result_contacts(ctx, o);
-  ag_result_remarks(ctx, o);
-  ag_result_doubts(ctx, o->system, o->options, r);
-  if (r->engine_note) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->engine_note);
-  if (r->renewed) ag_ctx_note(ctx, (ag_pos){0}, "%s", r->renewed);
-  ag_text left = {0};
-  ag_result_left(o, &left);
-  if (left.n && ag_end_status(r->end) != AG_OK) ag_ctx_note(ctx, (ag_pos){0}, "it had left its domain: %s", left.s);
-  ag_text_done(&left);
-  return doubtful;
-}
-
 /* Prints the result and why it ended; returns the worse of the two statuses. */
 static ag_status report(const ag_run_args *a, const ag_outcome *o, ag_spool *series, ag_status saved) {
   if (a->common.json) {
@@ -207,13 +188,8 @@ static ag_status run_sinks(const ag_run_args *a, anagyre_model *m, const ag_syst
   ag_run_result result = *ag_api_result(motion);
   if (result.end == AG_END_SINK && sink->n_late > LATE_ROWS) result.end = AG_END_STOPPED;
   ag_outcome outcome = {ag_api_ctx(m), sys, record, &a->run, &result, seconds, NULL};
-  if (a->stiffness > 0)
-    ag_ctx_note(
-        ag_api_ctx(m), (ag_pos){0},
-        "the equations are stiff (with dop853 step size times largest eigenvalue is about %.2g): %s was chosen; "
-        "--method names another",
-        a->stiffness, a->run.method->name);
-  bool doubtful = note_result(ag_api_ctx(m), &outcome);
+  if (a->stiffness > 0) ag_run_note_choice(ag_api_ctx(m), a->run.method, a->stiffness);
+  bool doubtful = ag_run_notes(ag_api_ctx(m), sys, record, &a->run, &result);
   ag_status saved = close_sinks(a, sys, &result, ag_api_ctx(m), sink);
   if (sink->series && series->trouble) saved = ag_output_error("the series to a temporary file", series->trouble);
   ag_open_report(ag_api_ctx(m), a->common.quiet);

@@ -51,6 +51,8 @@ static void put_rates(const ag_rates *r, ag_text *out) {
     if (!i || strcmp(a->name, r->at[i - 1].name)) ag_text_printf(out, "  %s\n", a->name);
     ag_text_printf(out, "    %-10s %s", a->of, ag_rate_text(a->word));
     if (a->formula) ag_text_printf(out, ": %s", a->formula);
+    if (a->unsolved && !strcmp(a->of, "dt")) ag_text_str(out, ", accelerations as in the equations of motion");
+    else if (a->unsolved) ag_text_printf(out, ", accelerations as in noise %s", a->of + 1);
     ag_text_char(out, '\n');
   }
 }
@@ -64,6 +66,7 @@ static void json_rates(ag_json *j, const ag_rates *r) {
     ag_json_string(j, "of", a->of);
     ag_json_string(j, "verdict", ag_rate_text(a->word));
     ag_json_string(j, "formula", a->formula);
+    ag_json_bool(j, "unsolved", a->unsolved);
     ag_json_end(j, '}');
   }
   ag_json_end(j, ']');
@@ -85,7 +88,7 @@ static ag_status act(void *self) {
   }
   ag_text model = {0}, equations = {0}, out = {0};
   ag_lang_write(ag_api_model(m), &model);
-  ag_show_options wish = {(ag_show_form)a->form, a->latex, a->standalone};
+  ag_show_options wish = {.form = (ag_show_form)a->form, .latex = a->latex, .standalone = a->standalone};
   ag_system_show(ag_api_system(m, &reading), &wish, &equations);
   if (a->rates) put_rates(&rates, &equations);
   if (a->common.json) {

@@ -43,7 +43,7 @@ ag_status ag_sources_options(const char *verb, const ag_motion_args *a, int rows
   if (noisy) o->every = a->dt * fmax(1, ceil(o->every / a->dt)); /* a path is known only at its steps */
   o->noise = noisy ? "path" : a->noise ? ag_option_noise(a->noise) : NULL;
   if (noisy) o->seed = (unsigned long long)a->seed, o->path = (unsigned long long)(a->path > 0 ? a->path : 0);
-  o->method = a->method ? a->method : noisy ? "euler_heun" : o->method;
+  o->method = a->method;
   return AG_OK;
 }
 
@@ -61,12 +61,14 @@ static ag_status add_model(ag_sources *s, const char *word) {
   if (!m) return status;
   anagyre_motion *motion = ag_api_run(m, s->run, NULL);
   if (!motion) return ag_open_refuse(m, ag_api_ctx(m), AG_WRONG, &common);
-  if (anagyre_motion_failed(motion) && !common.quiet)
+  if (anagyre_motion_failed(motion))
     ag_output_tell("warning: %s ended at t = %.6g: %s", word, *anagyre_motion_final(motion, "t").data,
                    anagyre_motion_end(motion));
   s->models[s->n] = m, s->motions[s->n] = motion;
   ag_source *source = s->sources[s->n++] = ag_source_motion(motion, m);
   if (!(s->run->dt > 0)) source->rtol = s->run->rtol, source->atol = s->run->atol;
+  if (s->run->noise && !strcmp(s->run->noise, "path"))
+    ag_source_path(source, anagyre_motion_method(motion), s->run->dt, s->run->seed, s->run->path);
   return AG_OK;
 }
 

@@ -61,7 +61,7 @@ static void add_number(job *p, ag_page_run *run, const char *name, double value)
 static void facts_of_motion(job *p, ag_page_run *run, anagyre_model *m, const anagyre_motion *motion) {
   add_text(p, run, "model", anagyre_name(m));
   add_text(p, run, "ended", anagyre_motion_end(motion));
-  add_text(p, run, "method", p->run.method);
+  add_text(p, run, "method", anagyre_motion_method(motion));
   if (p->run.dt > 0) add_number(p, run, "step", p->run.dt);
   else add_number(p, run, "rtol", p->run.rtol);
   if (p->run.noise) add_text(p, run, "noise", ag_sources_noise(p->arena, &p->run));
@@ -103,8 +103,7 @@ static ag_system *open_file(job *p, int i, const char *path) {
     sys = ag_api_system(p->models[i], &(ag_derive_options){.t0 = ag_fields_get_number(&a->fields, "/options@t0", 0)});
     free(sets);
   }
-  if (!sys && !p->a->common.quiet)
-    ag_output_tell("warning: the model of %s cannot be read: the page has plots and no picture", path);
+  if (!sys) ag_output_tell("warning: the model of %s cannot be read: the page has plots and no picture", path);
   return sys;
 }
 
@@ -178,13 +177,13 @@ static void add_params(job *p, anagyre_model *m) {
   ag_text_done(&value);
 }
 
-/* The equations as `show --latex` prints them: derived once more, to be read. */
+/* The equations as `show --latex` prints them, on lines as wide as the side panel: derived once more, to be read. */
 static void add_equations(job *p, anagyre_model *m) {
   size_t n;
   const char *text = ag_api_text(m, &n);
   anagyre_model *again = text ? ag_api_open_text(anagyre_name(m), text, n) : NULL;
   ag_system *sys = again ? ag_api_system(again, &(ag_derive_options){.symbolic = true}) : NULL;
-  if (sys) ag_system_show(sys, &(ag_show_options){.latex = true}, &p->equations);
+  if (sys) ag_system_show(sys, &(ag_show_options){.latex = true, .width = 42}, &p->equations);
   if (p->equations.n > LONGEST_EQUATIONS) {
     ag_text_clear(&p->equations);
     ag_text_printf(&p->equations, "%% too long for a page; `anagyre show %s` prints them", anagyre_name(m));

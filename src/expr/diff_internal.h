@@ -17,7 +17,6 @@ typedef struct ag_sweep {
 
 void ag_sweep_init(ag_sweep *s, ag_graph *g, int n_out, const ag_id *outs, int n_in, const ag_id *inputs);
 void ag_sweep_done(ag_sweep *s);
-int ag_by_id(const void *a, const void *b); /* for qsort: ids, ascending */
 
 /* v times the derivative of the scalar operation y in its argument k. */
 ag_id ag_chain(ag_graph *g, ag_id y, int k, ag_id v);

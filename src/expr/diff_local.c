@@ -141,17 +141,12 @@ static int find_cone(ag_sweep *s, int n_out, const ag_id *outs) {
   return n;
 }
 
-int ag_by_id(const void *a, const void *b) {
-  ag_id x = *(const ag_id *)a, y = *(const ag_id *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* In increasing order: sorts if there are few, scans if there are many. */
 static void sort_cone(const ag_sweep *s, int count) {
   enum { FEW = 32 };
   int n = 0;
   if (count < (int)(s->top / FEW)) {
-    qsort(s->order, (size_t)count, sizeof *s->order, ag_by_id);
+    ag_sort_ids(s->order, (size_t)count);
     return;
   }
   for (ag_id x = 1; n < count; x++) {

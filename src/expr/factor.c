@@ -6,6 +6,7 @@
  *   u (c y) = c (u y)                         where u y is needed anyway, and c y for nothing else
  *   c x* + d x* = (c + d) x
  *   a (x y)* + a z = a (x y + z)              x y + z is one operation
+ *   c ((x + d) y + z)* - (c d) y* = c (x y + z)
  *   b - a = -(a - b)                          where a - b is there and the sign goes into sums
  *
  * Every rule holds for differences, too. The nodes are read in order and written anew, each value once; what is left
@@ -178,6 +179,50 @@ static uint32_t write_joined(factoring *f, uint16_t op, uint32_t i, uint32_t j) 
   return NO_NODE;
 }
 
+/* x of x + d or x - d = node i, d a number that depends on parameters alone, c d = e; NO_NODE: it is not that. *minus:
+ * it is x - d. */
+static uint32_t without_offset(const factoring *f, uint32_t i, uint32_t c, uint32_t e, bool *minus) {
+  const tnode *sum = &f->new.at[i];
+  *minus = sum->op == AG_OP_SUB;
+  if (sum->op != AG_OP_ADD && !*minus) return NO_NODE;
+  for (int k = *minus; k < 2; k++) {
+    const uint32_t d = sum->arg[k], low = c < d ? c : d;
+    if (is_prep(&f->new, d) && *find(&f->values, f->new.at, AG_OP_MUL, low, c + d - low) == e) return sum->arg[!k];
+  }
+  return NO_NODE;
+}
+
+/* c P + e y or c P - e y, new nodes: an offset d of a factor of y in P, with c d = e, that the other term takes away.
+ * NO_NODE: there is none. */
+static uint32_t write_offset(factoring *f, uint16_t op, uint32_t c, uint32_t P, uint32_t e, uint32_t y) {
+  const tnode sum = f->new.at[P];
+  if ((sum.op != AG_OP_ADD && sum.op != AG_OP_SUB) || !is_prep(&f->new, c) || !is_prep(&f->new, e)) return NO_NODE;
+  for (int k = 0; k < 4; k++) {
+    const tnode *product = &f->new.at[sum.arg[k & 1]];
+    bool minus;
+    if (product->op != AG_OP_MUL || product->arg[k >> 1] != y) continue;
+    const uint32_t x = without_offset(f, product->arg[!(k >> 1)], c, e, &minus), rest = sum.arg[!(k & 1)];
+    const bool taken = (sum.op == AG_OP_SUB && (k & 1)) != minus; /* -c d y is part of c P */
+    if (x == NO_NODE || taken != (op == AG_OP_ADD)) continue;
+    const uint32_t now = multiply(f, x, y);
+    return multiply(f, c, k & 1 ? make(f, sum.op, rest, now) : make(f, sum.op, now, rest));
+  }
+  return NO_NODE;
+}
+
+/* The same for two terms, old ones, that each are used here alone. */
+static uint32_t write_shifted(factoring *f, uint16_t op, uint32_t i, uint32_t j) {
+  const tnode p = f->new.at[f->now[i]], q = f->new.at[f->now[j]];
+  if (!is_term_once(f, i) || !is_term_once(f, j) || p.op != AG_OP_MUL || q.op != AG_OP_MUL) return NO_NODE;
+  uint32_t found = NO_NODE;
+  for (int k = 0; k < 4 && found == NO_NODE; k++) {
+    found = write_offset(f, op, p.arg[k & 1], p.arg[!(k & 1)], q.arg[k >> 1], q.arg[!(k >> 1)]);
+    if (found == NO_NODE && op == AG_OP_ADD)
+      found = write_offset(f, op, q.arg[k & 1], q.arg[!(k & 1)], p.arg[k >> 1], p.arg[!(k >> 1)]);
+  }
+  return found;
+}
+
 /* x + y or x - y with the signs that x and y have by now. */
 static uint32_t write_sum(factoring *f, uint32_t i) {
   const tnode *x = &f->old->at[i];
@@ -186,8 +231,9 @@ static uint32_t write_sum(factoring *f, uint32_t i) {
   f->minus[i] = first && second;
   if (first && !second) a = b, b = swap;
   const uint16_t op = first == second ? AG_OP_ADD : AG_OP_SUB;
-  const uint32_t joined = write_joined(f, op, a, b);
-  if (joined != NO_NODE) return joined;
+  uint32_t shorter = write_joined(f, op, a, b);
+  if (shorter == NO_NODE) shorter = write_shifted(f, op, a, b);
+  if (shorter != NO_NODE) return shorter;
   a = f->now[a], b = f->now[b];
   if (op == AG_OP_SUB && f->takes[i] && *find(&f->values, f->new.at, AG_OP_SUB, a, b) == NO_NODE) {
     const uint32_t twin = *find(&f->values, f->new.at, AG_OP_SUB, b, a);

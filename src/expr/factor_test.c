@@ -126,6 +126,28 @@ static void test_rules(void) {
   AG_CHECK(factored(&s) == 1);
 }
 
+/* c (z - (x + d) y) + (c d) y + v = c (z - x y) + v, and the same with other signs and a lasting x + d. */
+static void test_offsets(void) {
+  for (int sign = 0; sign < 4; sign++) {
+    sheet s = sheet_create();
+    const uint32_t c = parameter(&s, 0), d = parameter(&s, 1), x = variable(&s, 0), y = variable(&s, 1),
+                   z = variable(&s, 2), v = variable(&s, 3), cd = times(&s, c, d);
+    const bool offset = sign & 1, taken = sign & 2;
+    const uint32_t shifted = apply(&s, offset ? AG_OP_SUB : AG_OP_ADD, x, d), product = times(&s, shifted, y);
+    const uint32_t inner = taken ? apply(&s, AG_OP_SUB, z, product) : apply(&s, AG_OP_ADD, product, z);
+    const uint32_t outer = apply(&s, offset != taken ? AG_OP_ADD : AG_OP_SUB, times(&s, c, inner), times(&s, y, cd));
+    s.refs[s.n_ref++] = apply(&s, AG_OP_ADD, v, outer);
+    s.refs[s.n_ref++] = shifted;
+    AG_CHECK(factored(&s) == 2);
+  }
+  sheet s = sheet_create(); /* c ((x + d) y + z) + (c d) y: nothing cancels */
+  const uint32_t c = parameter(&s, 0), d = parameter(&s, 1), x = variable(&s, 0), y = variable(&s, 1),
+                 z = variable(&s, 2), cd = times(&s, c, d), product = times(&s, apply(&s, AG_OP_ADD, x, d), y);
+  const uint32_t outer = times(&s, c, apply(&s, AG_OP_ADD, product, z));
+  s.refs[s.n_ref++] = apply(&s, AG_OP_ADD, outer, times(&s, cd, y));
+  AG_CHECK(factored(&s) == 0);
+}
+
 /* What would cost more is left alone. */
 static void test_left_alone(void) {
   sheet s = sheet_create(); /* x (c y), c y needed itself */
@@ -171,6 +193,7 @@ static int random_program(uint64_t seed) {
 int main(void) {
   int saved = 0;
   test_rules();
+  test_offsets();
   test_left_alone();
   for (uint64_t seed = 1; seed <= 3000; seed++) saved += random_program(seed);
   AG_CHECK(saved > 300); /* they do have something to factor */

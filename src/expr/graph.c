@@ -317,6 +317,37 @@ unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *t
   return mark;
 }
 
+/* A few are inserted one by one, many sorted by digits. */
+void ag_sort_ids(ag_id *x, size_t n) {
+  enum { FEW = 48, BITS = 11, DIGITS = 1 << BITS };
+  if (n <= FEW) {
+    for (size_t i = 1; i < n; i++) {
+      ag_id now = x[i];
+      size_t at = i;
+      for (; at > 0 && x[at - 1] > now; at--) x[at] = x[at - 1];
+      x[at] = now;
+    }
+    return;
+  }
+  ag_id most = 0, *from = x, *to = ag_heap_grow(NULL, sizeof *x * n), *room = to;
+  for (size_t i = 0; i < n; i++) most = x[i] > most ? x[i] : most;
+  for (int shift = 0; shift < 32 && most >> shift; shift += BITS) {
+    uint32_t count[DIGITS] = {0}, sum = 0;
+    for (size_t i = 0; i < n; i++) count[from[i] >> shift & (DIGITS - 1)]++;
+    for (int k = 0; k < DIGITS; k++) {
+      uint32_t here = count[k];
+      count[k] = sum;
+      sum += here;
+    }
+    for (size_t i = 0; i < n; i++) to[count[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+    ag_id *swap = from;
+    from = to;
+    to = swap;
+  }
+  if (from != x) memcpy(x, from, sizeof *x * n);
+  free(room);
+}
+
 /* Ids that have been seen: a table that grows with them and not with the graph. 0 is no node. */
 typedef struct id_set {
   uint32_t size, n;

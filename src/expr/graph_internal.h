@@ -127,6 +127,8 @@ unsigned char *ag_cone(const ag_graph *g, int n_out, const ag_id *outs, ag_id *t
 bool ag_eight_zeros(
     const unsigned char *mark); /* of a cone: to pass over stretches; there are 8 bytes behind its end */
 
+void ag_sort_ids(ag_id *x, size_t n); /* ascending */
+
 /* ---- lowering ----
  * Scalars of a tensor, row-major, rows*cols of them. They consist only of
  *   NUM (payload.num), SLOT (argument 0: the input, payload.at.i: k, the k-th stored number of that input),

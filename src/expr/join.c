@@ -134,11 +134,14 @@ void ag_join_crosses(ag_graph *g, bool all, int n_out, ag_id *outs) {
   int *length = measure_sums(g, top, mark, uses, part);
   ag_id *now = ag_heap_alloc(sizeof *now * ((size_t)top + 1));
   joining *j = &(joining){.list = ag_heap_alloc(sizeof(term) * MAX_TERMS)};
+  ag_id *args = NULL;
+  int cap = 0;
   for (ag_id x = 1; x <= top; x++) {
     if (!mark[x]) continue;
     int n = ag_node_n_arg(g, x);
-    ag_id *args = ag_heap_alloc(sizeof *args * (size_t)(n + 1)), sum = 0;
+    ag_id sum = 0;
     bool changed = false;
+    if (n > cap) args = ag_heap_grow(args, sizeof *args * (size_t)(cap = 2 * n));
     for (int k = 0; k < n; k++) {
       args[k] = now[arg(g, x, k)];
       changed = changed || args[k] != arg(g, x, k);
@@ -149,8 +152,7 @@ void ag_join_crosses(ag_graph *g, bool all, int n_out, ag_id *outs) {
       sum = joined_sum(j);
     }
     now[x] = sum ? sum : changed ? ag_rebuild(g, x, args) : x;
-    free(args);
   }
   for (int i = 0; i < n_out; i++) outs[i] = now[outs[i]];
-  free(mark), free(uses), free(part), free(length), free(now), free(j->list);
+  free(mark), free(uses), free(part), free(length), free(now), free(j->list), free(args);
 }

@@ -215,11 +215,6 @@ static void make_room(ag_graph *g, ag_id x) {
   g->n_lowered = n;
 }
 
-static int by_id(const void *a, const void *b) {
-  ag_id x = *(const ag_id *)a, y = *(const ag_id *)b;
-  return x < y ? -1 : x > y;
-}
-
 /* The nodes the tensor needs that are not lowered yet, in order of ids; marked as waiting. The time does not depend on
  * the size of the graph, for there may be as many tensors as it has nodes. */
 static ag_id *needed(ag_graph *g, ag_id tensor, int *n) {
@@ -240,7 +235,7 @@ static ag_id *needed(ag_graph *g, ag_id tensor, int *n) {
       g->lowered[a] = WAITING;
     }
   }
-  qsort(list, (size_t)*n, sizeof *list, by_id);
+  ag_sort_ids(list, (size_t)*n);
   return list;
 }
 

@@ -116,6 +116,28 @@ static void reads(ag_id x, bool latex, const char *expected) {
   ag_text_done(&out);
 }
 
+/* Parentheses about dot and cross products in LaTeX: none behind numbers and in sums, but in products of other kinds.
+ */
+static void check_open_products(void) {
+  ag_id w = ag_input(g, "w", 1, 1, AG_LEAF_REAL), k = ag_input(g, "k", 1, 1, AG_LEAF_REAL),
+        u = ag_input(g, "u", 3, 1, AG_LEAF_REAL), v = ag_input(g, "v", 3, 1, AG_LEAF_REAL),
+        A = ag_input(g, "A", 3, 3, AG_LEAF_REAL), cross = ag_cross(g, u, v), dot = ag_dot(g, u, v);
+#define U "\\boldsymbol{u}"
+#define V "\\boldsymbol{v}"
+  reads(ag_mul(g, w, cross), true, "w\\," U "\\times " V);
+  reads(ag_mul(g, w, dot), true, "w\\," U "\\cdot " V);
+  reads(ag_mul(g, w, ag_mul(g, A, u)), true, "w\\,A\\," U);
+  reads(ag_add(g, ag_mul(g, w, cross), u), true, U "+w\\," U "\\times " V);
+  reads(ag_mul(g, ag_div(g, w, k), cross), true, "\\frac{w}{k}\\," U "\\times " V);
+  reads(ag_mul(g, A, cross), true, "A\\,\\left(" U "\\times " V "\\right)");
+  reads(ag_mul(g, A, ag_mul(g, w, cross)), true, "w\\,A\\,\\left(" U "\\times " V "\\right)");
+  reads(ag_cross(g, cross, v), true, "\\left(" U "\\times " V "\\right)\\times " V);
+  reads(ag_mul(g, dot, ag_dot(g, u, u)), true, "\\left(" U "\\cdot " V "\\right)\\,\\left(" U "\\cdot " U "\\right)");
+  reads(ag_mul(g, dot, dot), true, "\\left(" U "\\cdot " V "\\right)^{2}");
+#undef U
+#undef V
+}
+
 /* Signs inside of cross products, diagonal matrices, the order of names. */
 static void check_formulas(void) {
   ag_id t = ag_input(g, "t", 1, 1, AG_LEAF_REAL), w = ag_input(g, "w", 1, 1, AG_LEAF_REAL),
@@ -125,7 +147,7 @@ static void check_formulas(void) {
   reads(ag_mul(g, ag_mul(g, w, w), K), false, "K*w^2");
   ag_id turned = ag_neg(g, ag_mul(g, w, ag_cross(g, u, J)));
   reads(turned, false, "w*cross(J, u)");
-  reads(turned, true, "w\\,\\left(\\boldsymbol{J}\\times \\boldsymbol{u}\\right)");
+  reads(turned, true, "w\\,\\boldsymbol{J}\\times \\boldsymbol{u}");
   reads(ag_neg(g, ag_mul(g, Q, ag_cross(g, u, J))), false, "Q*cross(J, u)");
   reads(ag_sub(g, u, ag_cross(g, u, J)), false, "u - cross(u, J)");
   ag_id d = ag_sub(g, w, t), less = ag_sub(g, K, ag_mul(g, w, d)), quotient = ag_neg(g, ag_div(g, d, K));
@@ -277,6 +299,7 @@ int main(void) {
   check_identities();
   check_rotations();
   check_formulas();
+  check_open_products();
   ag_graph_free(g);
   int n = ag_check_some(60);
   for (int seed = 1; seed <= n; seed++) check_program((uint64_t)seed, &shorter);

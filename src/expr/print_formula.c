@@ -210,7 +210,19 @@ static ag_id cross_in(const ag_graph *g, ag_id x) {
 
 static void signed_sum(ag_printer *p, ag_id x, int sign);
 
-static void turned(ag_printer *p, ag_id x) {
+/* Needs the last factor in LaTeX no parentheses? Behind numbers: m a x (b x c), l R e, k a . b. */
+static bool is_open(const ag_graph *g, int n, const part *list) {
+  if (n == 0) return false;
+  const ag_id x = list[n - 1].x;
+  const ag_op op = op_of(g, x);
+  if (list[n - 1].n == TURNED) return cross_in(g, x) == x;
+  if (list[n - 1].n != 1 || (op != AG_OP_DOT && op != AG_OP_CROSS && op != AG_OP_MATMUL)) return false;
+  for (int k = 0; k < n - 1; k++)
+    if (op_of(g, list[k].x) == AG_OP_DOT) return false; /* (a . b) (c . d) */
+  return true;
+}
+
+static void turned(ag_printer *p, ag_id x, bool open) {
   if (is_sum(p->g, x)) {
     ag_printer_text(p, p->style->latex ? p->style->open : "(");
     signed_sum(p, x, -1);
@@ -220,20 +232,21 @@ static void turned(ag_printer *p, ag_id x) {
   ag_id cross = cross_in(p->g, x), a = arg(p->g, cross, 0), b = arg(p->g, cross, 1);
   bool latex = p->style->latex;
   if (cross != x) ag_printer_node(p, arg(p->g, x, 0), P_TERM), ag_printer_text(p, latex ? "\\," : "*");
-  ag_printer_text(p, !latex ? "cross(" : "\\left(");
+  open = open && cross == x;
+  ag_printer_text(p, !latex ? "cross(" : open ? "" : "\\left(");
   ag_printer_node(p, b, latex ? P_TERM : P_IF);
   ag_printer_text(p, latex ? "\\times " : ", ");
   ag_printer_node(p, a, latex ? P_TERM : P_IF);
-  ag_printer_text(p, latex ? "\\right)" : ")");
+  ag_printer_text(p, !latex ? ")" : open ? "" : "\\right)");
 }
 
-static void factor(ag_printer *p, part f, bool alone) {
+static void factor(ag_printer *p, part f, bool open) {
   if (f.n == TURNED) {
-    turned(p, f.x);
+    turned(p, f.x, open);
     return;
   }
   if (f.n == 1) {
-    ag_printer_node(p, f.x, alone ? P_TERM : P_UNARY);
+    ag_printer_node(p, f.x, open ? P_DOT : P_UNARY);
     return;
   }
   if (p->style->latex && ag_print_named_power(p, f.x, f.n)) return;
@@ -246,7 +259,7 @@ static void factor(ag_printer *p, part f, bool alone) {
 static void factors(ag_printer *p, int n, const part *list, bool first) {
   for (int k = 0; k < n; k++) {
     if (!first) ag_printer_text(p, p->style->latex ? "\\," : "*");
-    factor(p, list[k], false);
+    factor(p, list[k], p->style->latex && k == n - 1 && is_open(p->g, n, list));
     first = false;
   }
 }
@@ -361,7 +374,7 @@ static void signed_term(ag_printer *p, part t, bool first) {
   if (t.n < 0 && sum && turn(p->g, &f)) t.n = 1;
   if (t.n < 0) ag_printer_text(p, latex || first ? "-" : " - ");
   else if (!first) ag_printer_text(p, latex ? "+" : " + ");
-  if (!product) ag_printer_node(p, t.x, P_TERM);
+  if (!product) ag_printer_node(p, t.x, latex ? P_DOT : P_TERM);
   else if (latex) latex_product(p, &f);
   else infix_product(p, &f);
 }
@@ -415,6 +428,13 @@ static void expand(ag_printer *p, ag_id x) {
   else p->style->plain->expand(p, x);
 }
 
+/* Does it end with a dot or cross product that stands open, not in a fraction? */
+static bool ends_open(const ag_graph *g, const fraction *f) {
+  if (!is_open(g, f->n_over, f->over)) return false;
+  const ag_id x = f->over[f->n_over - 1].x;
+  return op_of(g, x) != AG_OP_MATMUL && (!f->n_under || !ag_is_scalar(g, x));
+}
+
 /* A product binds as one, with or without a sign; so does a fraction in infix. */
 static int binds_as(const ag_graph *g, ag_id x, const ag_print_style *plain) {
   fraction f;
@@ -427,7 +447,7 @@ static int binds_as(const ag_graph *g, ag_id x, const ag_print_style *plain) {
   if (f.c == 1 && !f.n_under && f.n_over == 1 && f.over[0].n == 1) return binds_as(g, f.over[0].x, plain);
   if (op_of(g, x) == AG_OP_MUL && ag_print_power(g, x, &base) > 1) return P_POWER;
   if (op_of(g, x) == AG_OP_NUM && f.c == (double)(int64_t)f.c && f.c < 1e15) return P_ATOM;
-  return P_TERM;
+  return plain == ag_print_tex() && ends_open(g, &f) ? P_DOT : P_TERM;
 }
 
 static int binds_infix(const ag_graph *g, ag_id x) { return binds_as(g, x, ag_print_infix()); }

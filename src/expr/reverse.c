@@ -257,7 +257,7 @@ void ag_reverse_one(ag_reverse_work *w, ag_id out) {
     for (uint32_t k = 0; k < n->n_arg; k++) add_to_cone(w, g->pool[n->first + k]);
   }
   if (!w->n_cone) return;
-  qsort(w->cone, (size_t)w->n_cone, sizeof *w->cone, ag_by_id);
+  ag_sort_ids(w->cone, (size_t)w->n_cone);
   push(w, out, ag_num(g, 1));
   for (int i = w->n_cone - 1; i >= 0; i--) {
     ag_id x = w->cone[i];

@@ -207,6 +207,19 @@ static ag_id div_div(ag_graph *g, const ag_request *r) {
   return ag_div(g, ag_mul(g, r->a[0], v), u);
 }
 
+/* x/abs(x) = abs(x)/x = sign(x), and the same with a factor: a x/abs(x) = a sign(x) */
+static ag_id div_abs(ag_graph *g, const ag_request *r) {
+  ag_id a = r->a[0], b = r->a[1], x = op_of(g, b) == AG_OP_ABS ? arg(g, b, 0) : b;
+  ag_id wanted = x == b ? 0 : x; /* 0: the size of x */
+  for (int k = -1; k < (op_of(g, a) == AG_OP_MUL ? 2 : 0); k++) {
+    ag_id part = k < 0 ? a : arg(g, a, k);
+    if (wanted ? part != wanted : op_of(g, part) != AG_OP_ABS || arg(g, part, 0) != x) continue;
+    ag_id sign = ag_apply1(g, AG_OP_SIGN, x);
+    return k < 0 ? sign : ag_mul(g, arg(g, a, 1 - k), sign);
+  }
+  return 0;
+}
+
 /* x^n by repeated squaring: x^(2k) = x^k x^k, x^(2k+1) = x x^(2k) */
 static ag_id power(ag_graph *g, ag_id x, int n) {
   if (n == 0) return ag_num(g, 1);
@@ -300,7 +313,7 @@ static ag_id check_again(ag_graph *g, const ag_request *r) {
 static const ag_rule rules[] = {
     AG_RULE(MUL, mul_zero), AG_RULE(MUL, mul_one), AG_RULE(MUL, mul_neg), AG_RULE(MUL, mul_number),
     AG_RULE(MUL, mul_root), AG_RULE(MUL, ag_rule_mask),
-    AG_RULE(DIV, div_one), AG_RULE(DIV, div_neg), AG_RULE(DIV, div_number), AG_RULE(DIV, div_div),
+    AG_RULE(DIV, div_one), AG_RULE(DIV, div_neg), AG_RULE(DIV, div_number), AG_RULE(DIV, div_div), AG_RULE(DIV, div_abs),
     AG_RULE(DIV, ag_rule_mask),
     AG_RULE(POW, pow_number),
     AG_RULE(SQRT, sqrt_square),

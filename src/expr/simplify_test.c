@@ -151,6 +151,9 @@ static void products(const names *n) {
   AG_CHECK(ag_node_op(g, ag_div(g, x, num(n, 3))) == AG_OP_DIV);
   AG_CHECK(ag_node_op(g, ag_div(g, one, num(n, 0))) == AG_OP_DIV); /* not folded: not finite */
   AG_CHECK(ag_node_op(g, ag_div(g, x, x)) == AG_OP_DIV);
+  ag_id size = ag_apply1(g, AG_OP_ABS, x), sign = ag_apply1(g, AG_OP_SIGN, x), ysign = ag_mul(g, y, sign);
+  AG_CHECK(ag_div(g, x, size) == sign && ag_div(g, size, x) == sign && ag_node_op(g, ag_div(g, y, size)) == AG_OP_DIV);
+  AG_CHECK(ag_div(g, ag_mul(g, x, y), size) == ysign && ag_div(g, ag_mul(g, y, size), x) == ysign);
   SAME(ag_div(g, ag_mul(g, two, x), num(n, 5)), ag_mul(g, num(n, 0.4), x));
   SAME(ag_div(g, ag_mul(g, two, x), y), ag_mul(g, two, x_y));
   SAME(ag_div(g, n->z, x_y), ag_div(g, ag_mul(g, n->z, y), x));

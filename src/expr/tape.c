@@ -14,14 +14,22 @@ enum { NO_NODE = UINT32_MAX };
 
 typedef ag_tnode tnode;
 
+/* A node of the graph that the outputs depend on. */
+typedef struct live_node {
+  ag_id id;
+  uint32_t made;      /* its tnode */
+  uint32_t quotients; /* how many are divided by it */
+  uint32_t inverse;   /* 1 + the tnode of 1 over it, or 0 */
+} live_node;
+
 typedef struct builder {
   ag_graph *g;
   tnode *nodes;
   uint32_t n_node;
-  uint32_t *index;     /* of a graph node: its tnode */
-  uint32_t *quotients; /* of a graph node: how many are divided by it */
-  uint32_t *inverse;   /* of a graph node: the tnode of 1 over it, or NO_NODE */
-  uint32_t *pool;      /* arguments of the solves */
+  live_node *live;
+  uint32_t n_live;
+  uint32_t *place; /* of a graph node: its number among those; of an input: 1 + the number of its binding */
+  uint32_t *pool;  /* arguments of the solves */
   uint32_t n_pool;
   uint32_t *order; /* tnodes in the order of evaluation */
   uint32_t n_order;
@@ -75,10 +83,11 @@ static uint32_t ldl_of(builder *b, int pattern) {
 
 /* ---- collecting the live nodes ---- */
 
-static void make_load(builder *b, tnode *t, const ag_node *x, ag_id input, const uint32_t *bind_of,
-                      const ag_bind *binds) {
-  AG_ASSERT(bind_of[input] != 0); /* every input the outputs depend on is bound */
-  const ag_bind *bind = &binds[bind_of[input] - 1];
+static uint32_t tnode_of(const builder *b, ag_id id) { return b->live[b->place[id]].made; }
+
+static void make_load(builder *b, tnode *t, const ag_node *x, ag_id input, const ag_bind *binds) {
+  AG_ASSERT(b->place[input] != 0); /* every input the outputs depend on is bound */
+  const ag_bind *bind = &binds[b->place[input] - 1];
   int at = bind->offset + x->payload.at.i;
   t->op = AG_OP_LOAD;
   t->part = ag_segment_describe(bind->seg)->prep ? PART_PREP : PART_EVAL;
@@ -97,96 +106,98 @@ static uint32_t number_node(builder *b, double value) {
 /* Divisions are slow. Several by the same number, or one by a number made of parameters, go
  * through its reciprocal: a * (1/b), within 1.5 units of the last place instead of 0.5. Not for a constant b, nor in
  * the prep part, which is evaluated once. True: the node is done. */
-static bool make_quotient(builder *b, ag_id id) {
-  const ag_node *x = ag_node_at(b->g, id);
-  const ag_id *args = ag_node_args(b->g, id);
-  if (x->op != AG_OP_DIV) return false;
-  uint32_t over = b->index[args[0]], under = b->index[args[1]];
+static bool make_quotient(builder *b, live_node *l) {
+  const ag_id *args = ag_node_args(b->g, l->id);
+  if (ag_node_at(b->g, l->id)->op != AG_OP_DIV) return false;
+  uint32_t over = tnode_of(b, args[0]), under = tnode_of(b, args[1]);
+  live_node *divisor = &b->live[b->place[args[1]]];
   const tnode *top = &b->nodes[over], *bottom = &b->nodes[under];
   bool prepared = bottom->part == PART_PREP, whole = top->op == AG_OP_CONST && b->tape->constants[top->arg[0]] == 1;
-  if (bottom->op == AG_OP_CONST || (!whole && (prepared ? top->part == PART_PREP : b->quotients[args[1]] < 2)))
+  if (bottom->op == AG_OP_CONST || (!whole && (prepared ? top->part == PART_PREP : divisor->quotients < 2)))
     return false;
-  uint32_t *inverse = &b->inverse[args[1]];
-  if (*inverse == NO_NODE) {
+  if (!divisor->inverse) {
     uint32_t one = whole ? over : number_node(b, 1);
     b->nodes[b->n_node] = (tnode){.op = AG_OP_DIV, .part = bottom->part, .n_arg = 2, .need = 1, .arg = {one, under}};
-    *inverse = b->n_node++;
+    divisor->inverse = ++b->n_node;
   }
-  if (whole) {
-    b->index[id] = *inverse;
-    return true;
-  }
-  b->nodes[b->n_node] = (tnode){.op = AG_OP_MUL, .part = PART_EVAL, .n_arg = 2, .need = 1, .arg = {over, *inverse}};
-  b->index[id] = b->n_node++;
+  uint32_t inverse = l->made = divisor->inverse - 1;
+  if (whole) return true;
+  b->nodes[b->n_node] = (tnode){.op = AG_OP_MUL, .part = PART_EVAL, .n_arg = 2, .need = 1, .arg = {over, inverse}};
+  l->made = b->n_node++;
   return true;
 }
 
-static void make_node(builder *b, ag_id id, const uint32_t *bind_of, const ag_bind *binds) {
-  const ag_node *x = ag_node_at(b->g, id);
-  const ag_id *args = ag_node_args(b->g, id);
-  if (make_quotient(b, id)) return;
+static void make_node(builder *b, live_node *l, const ag_bind *binds) {
+  const ag_node *x = ag_node_at(b->g, l->id);
+  const ag_id *args = ag_node_args(b->g, l->id);
+  if (make_quotient(b, l)) return;
   if (x->op == AG_OP_HOLD) { /* matters to derivatives alone */
-    b->index[id] = b->index[args[0]];
+    l->made = tnode_of(b, args[0]);
     return;
   }
   tnode *t = &b->nodes[b->n_node];
   *t = (tnode){.op = x->op, .part = PART_PREP, .need = 1};
   if (x->op == AG_OP_SLOT) {
-    make_load(b, t, x, args[0], bind_of, binds);
+    make_load(b, t, x, args[0], binds);
   } else if (x->op == AG_OP_NUM) {
     AG_PUSH(b->tape->constants, b->tape->n_const, b->cap_const);
     t->op = AG_OP_CONST;
     t->arg[0] = (uint32_t)b->tape->n_const;
     b->tape->constants[b->tape->n_const++] = x->payload.num;
   } else if (x->op == AG_OP_PICK) {
-    t->arg[0] = b->index[args[0]];
+    t->arg[0] = tnode_of(b, args[0]);
     t->arg[1] = (uint32_t)x->payload.at.i;
     t->part = b->nodes[t->arg[0]].part;
   } else if (is_call(x->op)) {
     t->arg[0] = x->op == AG_OP_CALL_LDL ? ldl_of(b, x->payload.at.i) : (uint32_t)x->rows;
     t->arg[1] = b->n_pool;
     for (uint32_t i = 0; i < x->n_arg; i++) {
-      uint32_t a = b->pool[b->n_pool++] = b->index[args[i]];
+      uint32_t a = b->pool[b->n_pool++] = tnode_of(b, args[i]);
       if (b->nodes[a].part == PART_EVAL) t->part = PART_EVAL;
     }
   } else {
     AG_ASSERT(x->op > AG_OP_SLOT && x->op <= AG_OP_CHECKNZ && x->n_arg <= 3);
     t->n_arg = (uint8_t)x->n_arg;
     for (uint32_t i = 0; i < x->n_arg; i++) {
-      t->arg[i] = b->index[args[i]];
+      t->arg[i] = tnode_of(b, args[i]);
       if (b->nodes[t->arg[i]].part == PART_EVAL) t->part = PART_EVAL;
     }
   }
-  b->index[id] = b->n_node++;
+  l->made = b->n_node++;
 }
 
-/* Nodes the outputs depend on, in order of their ids, so that arguments come first. */
-static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+/* The live nodes in order of their ids, so that arguments come first; without the inputs. */
+static void find_live(builder *b, int n_out, const ag_id *outs) {
   ag_id top;
+  uint32_t cap = 0;
   unsigned char *live = ag_cone(b->g, n_out, outs, &top);
-  uint32_t n_live = 0, n_args = 0, n_div = 0;
-  b->quotients = ag_heap_alloc(sizeof *b->quotients * ((size_t)top + 1));
-  b->inverse = ag_heap_alloc(sizeof *b->inverse * ((size_t)top + 1));
+  b->place = ag_heap_grow(NULL, sizeof *b->place * ((size_t)top + 1)); /* set where it is read */
   for (ag_id id = 1; id <= top; id++) {
-    const ag_node *x = ag_node_at(b->g, id);
-    b->inverse[id] = NO_NODE;
-    if (!live[id]) continue;
-    n_live++;
-    if (is_call(x->op)) n_args += x->n_arg;
-    if (x->op == AG_OP_DIV) b->quotients[ag_node_args(b->g, id)[1]]++, n_div++;
+    while (id <= top && ag_eight_zeros(live + id)) id += 8; /* a small cone in a large graph */
+    if (id > top || !live[id]) continue;
+    b->place[id] = 0;
+    if (ag_node_at(b->g, id)->op == AG_OP_INPUT) continue;
+    AG_PUSH(b->live, b->n_live, cap);
+    b->place[id] = b->n_live;
+    b->live[b->n_live++] = (live_node){.id = id};
   }
-  b->nodes = ag_heap_alloc(sizeof *b->nodes * (n_live + 2 * n_div + 1)); /* a reciprocal and its 1 */
-  b->index = ag_heap_alloc(sizeof *b->index * ((size_t)top + 1));
-  b->pool = ag_heap_alloc(sizeof *b->pool * (n_args + 1));
-  uint32_t *bind_of = ag_heap_alloc(sizeof *bind_of * ((size_t)top + 1));
-  for (int i = 0; i < n_bind; i++)
-    if (binds[i].input <= top) bind_of[binds[i].input] = (uint32_t)i + 1;
-  for (ag_id id = 1; id <= top; id++)
-    if (live[id] && ag_node_at(b->g, id)->op != AG_OP_INPUT) make_node(b, id, bind_of, binds);
-  free(bind_of);
   free(live);
-  free(b->quotients);
-  free(b->inverse);
+}
+
+static void collect(builder *b, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+  uint32_t n_args = 0, n_div = 0;
+  find_live(b, n_out, outs);
+  for (uint32_t i = 0; i < b->n_live; i++) {
+    const ag_node *x = ag_node_at(b->g, b->live[i].id);
+    if (is_call(x->op)) n_args += x->n_arg;
+    if (x->op == AG_OP_DIV) b->live[b->place[ag_node_args(b->g, b->live[i].id)[1]]].quotients++, n_div++;
+  }
+  b->nodes = ag_heap_alloc(sizeof *b->nodes * (b->n_live + 2 * n_div + 1)); /* a reciprocal and its 1 */
+  b->pool = ag_heap_alloc(sizeof *b->pool * (n_args + 1));
+  const ag_id top = b->n_live ? b->live[b->n_live - 1].id : 0;
+  for (int i = 0; i < n_bind; i++)
+    if (binds[i].input <= top) b->place[binds[i].input] = (uint32_t)i + 1; /* also of inputs that are not read */
+  for (uint32_t i = 0; i < b->n_live; i++) make_node(b, &b->live[i], binds);
 }
 
 static void factor(builder *b) {
@@ -238,6 +249,15 @@ static bool is_product_of(const builder *b, uint32_t i, const tnode *user) {
   return t->op == AG_OP_MUL && t->uses == 1 && t->part == user->part;
 }
 
+/* A product with the length of a step: it is 1 along paths (run/walk_core.h), and costs nothing as an addend. */
+static bool is_per_step(const builder *b, uint32_t i) {
+  for (int k = 0; k < 2; k++) {
+    const tnode *t = &b->nodes[b->nodes[i].arg[k]];
+    if (t->op == AG_OP_LOAD && t->arg[0] == AG_SEG_W && t->arg[1] == 0) return true;
+  }
+  return false;
+}
+
 /* a*b + c, a*b - c, c - a*b. Of two products the one that is ready later is fused; the other becomes the addend. */
 static void fuse(builder *b) {
   for (uint32_t i = 0; i < b->n_node; i++) {
@@ -245,7 +265,8 @@ static void fuse(builder *b) {
     if (t->op != AG_OP_ADD && t->op != AG_OP_SUB) continue;
     uint32_t x = t->arg[0], y = t->arg[1];
     bool first = is_product_of(b, x, t), second = is_product_of(b, y, t);
-    if (first && second) first = b->nodes[x].depth > b->nodes[y].depth;
+    if (first && second && is_per_step(b, x) != is_per_step(b, y)) first = is_per_step(b, y);
+    else if (first && second) first = b->nodes[x].depth > b->nodes[y].depth;
     if (!first && !second) continue;
     tnode *product = &b->nodes[first ? x : y];
     product->gone = 1;
@@ -263,20 +284,23 @@ static void fuse(builder *b) {
 static uint32_t child(const builder *b, const tnode *t, uint32_t k) {
   if (t->op == AG_OP_PICK) return k == 0 ? t->arg[0] : NO_NODE;
   if (is_call(t->op)) return k < solve_args(b, t) ? b->pool[t->arg[1] + k] : NO_NODE;
-  if (k >= t->n_arg) return NO_NODE;
-  uint32_t sorted[3] = {t->arg[0], t->arg[1], t->arg[2]};
-  for (int i = 1; i < t->n_arg; i++)
-    for (int j = i; j > 0 && b->nodes[sorted[j]].need > b->nodes[sorted[j - 1]].need; j--) {
-      uint32_t swap = sorted[j];
-      sorted[j] = sorted[j - 1];
-      sorted[j - 1] = swap;
-    }
-  return sorted[k];
+  return k < t->n_arg ? t->arg[t->first[k]] : NO_NODE;
+}
+
+/* In which order the arguments are to be evaluated, once it is known what they need. */
+static void choose_order(const builder *b, tnode *t) {
+  for (uint8_t i = 0; i < t->n_arg; i++) {
+    uint8_t at = i;
+    for (; at > 0 && b->nodes[t->arg[i]].need > b->nodes[t->arg[t->first[at - 1]]].need; at--)
+      t->first[at] = t->first[at - 1];
+    t->first[at] = i;
+  }
 }
 
 static void estimate(builder *b) {
   for (uint32_t i = 0; i < b->n_node; i++) {
     tnode *t = &b->nodes[i];
+    if (!is_call(t->op) && t->op != AG_OP_PICK) choose_order(b, t);
     if (t->part == PART_PREP) t->need = 0;
     if (t->part == PART_PREP || t->op == AG_OP_LOAD) continue;
     uint32_t need = is_call(t->op) ? solve_args(b, t) : 1, most = 0;
@@ -404,19 +428,8 @@ static void emit_all(builder *b) {
 
 /* ---- outside ---- */
 
-enum { PREP = true, EVAL = false, ALWAYS = true, READ = false };
-static const ag_segment segments[AG_SEG_COUNT] = {
-#define AG_SEGMENT(NAME, name, when, passed, what) {#name, what, when, passed},
-#include "expr/segment.def"
-#undef AG_SEGMENT
-};
-
-const ag_segment *ag_segment_describe(ag_seg seg) {
-  AG_ASSERT(seg >= 0 && seg < AG_SEG_COUNT);
-  return &segments[seg];
-}
-
-static ag_tape *create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs, bool factored) {
+/* Up to fused operations: what is evaluated, but not yet in which order. */
+static builder begin(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs, bool factored) {
   builder b = {.g = g};
   int n = 0;
   for (int i = 0; i < n_out; i++) n += ag_node_rows(g, outs[i]) * ag_node_cols(g, outs[i]);
@@ -430,15 +443,25 @@ static ag_tape *create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out,
   b.tape->out = ag_heap_alloc(sizeof *b.tape->out * ((size_t)n + 1));
   collect(&b, n_bind, binds, n, scalars);
   b.outs = ag_heap_alloc(sizeof *b.outs * ((size_t)n + 1));
-  for (int i = 0; i < n; i++) b.outs[i] = b.index[scalars[i]];
+  for (int i = 0; i < n; i++) b.outs[i] = tnode_of(&b, scalars[i]);
   if (factored) factor(&b);
   count_uses(&b);
   fuse(&b);
+  free(scalars);
+  return b;
+}
+
+static void builder_done(builder *b) {
+  free(b->nodes), free(b->live), free(b->place), free(b->pool), free(b->order), free(b->outs);
+  free(b->free_slots), free(b->free_blocks), free(b->pattern_of);
+}
+
+static ag_tape *create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs, bool factored) {
+  builder b = begin(g, n_bind, binds, n_out, outs, factored);
   estimate(&b);
   walk(&b);
   emit_all(&b);
-  free(scalars), free(b.nodes), free(b.index), free(b.pool), free(b.order), free(b.outs);
-  free(b.free_slots), free(b.free_blocks), free(b.pattern_of);
+  builder_done(&b);
   return b.tape;
 }
 
@@ -448,6 +471,18 @@ ag_tape *ag_tape_create(ag_graph *g, int n_bind, const ag_bind *binds, int n_out
 
 ag_tape *ag_tape_create_factored(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
   return create(g, n_bind, binds, n_out, outs, true);
+}
+
+int ag_tape_cost_of(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs) {
+  builder b = begin(g, n_bind, binds, n_out, outs, false);
+  int cost = 0;
+  for (uint32_t i = 0; i < b.n_node; i++) {
+    const tnode *t = &b.nodes[i];
+    if (t->part == PART_EVAL && !t->gone && t->op != AG_OP_PICK) cost += ag_instr_cost(b.tape, t->op, t->arg[0]);
+  }
+  builder_done(&b);
+  ag_tape_free(b.tape);
+  return cost;
 }
 
 void ag_tape_free(ag_tape *tape) {
@@ -462,22 +497,4 @@ void ag_tape_free(ag_tape *tape) {
   ag_tape_free(tape->look);
   ag_tape_free(tape->extra);
   free(tape);
-}
-
-int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,
-                double *result) {
-  ag_bind *binds = ag_heap_alloc(sizeof *binds * ((size_t)n_in + 1));
-  int at = 0;
-  for (int i = 0; i < n_in; i++) {
-    binds[i] = (ag_bind){inputs[i], AG_SEG_Z, at};
-    at += ag_input_storage(g, inputs[i]);
-  }
-  ag_tape *tape = ag_tape_create(g, n_in, binds, n_out, outs);
-  double *slots = ag_heap_alloc(sizeof *slots * ((size_t)tape->n_slot + 1));
-  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_Z] = values};
-  int failed = ag_tape_prep(tape, NULL, slots), failed_too = ag_tape_eval(tape, seg, slots, result);
-  free(slots);
-  ag_tape_free(tape);
-  free(binds);
-  return failed ? failed : failed_too;
 }

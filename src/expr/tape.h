@@ -65,6 +65,8 @@ int ag_tape_eval(const ag_tape *tape, const double *const seg[AG_SEG_COUNT], dou
 void ag_tape_print(const ag_tape *tape, ag_text *out);
 /* Arithmetic operations per evaluation (prep not counted). */
 int ag_tape_cost(const ag_tape *tape);
+/* Those of the tape that ag_tape_create would make, without making it. */
+int ag_tape_cost_of(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs);
 
 /* ---- enclosures ---- */
 /* Bounds of a number and of its rate of change over a piece of a curve. */

@@ -12,9 +12,10 @@ typedef struct ag_tnode {
   uint16_t op;
   uint8_t part, n_arg, gone; /* gone: swallowed by a fused operation */
   uint32_t arg[3];
-  uint32_t uses;  /* by live nodes and outputs; a solve counts the uses of its picks */
-  uint32_t depth; /* operations on the longest way from an input */
-  uint32_t need;  /* estimate of the slots its evaluation holds at once */
+  uint32_t uses;    /* by live nodes and outputs; a solve counts the uses of its picks */
+  uint32_t depth;   /* operations on the longest way from an input */
+  uint32_t need;    /* estimate of the slots its evaluation holds at once */
+  uint8_t first[3]; /* the order in which its arguments are evaluated */
   uint32_t slot;
 } ag_tnode;
 
@@ -23,6 +24,9 @@ typedef struct ag_tnodes {
   uint32_t n, n_ref;
   uint32_t *refs; /* nodes that are read otherwise: arguments of solves, outputs */
 } ag_tnodes;
+
+/* Operations of one instruction (ag_tape_cost) with this first argument. */
+int ag_instr_cost(const ag_tape *tape, int op, uint32_t a);
 
 /* Writes sums of products with fewer operations, where that is possible: the same values up to rounding, never more
  * operations per evaluation. */

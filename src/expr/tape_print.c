@@ -47,15 +47,16 @@ int ag_ldl_cost(const ag_ldl *f) {
   return cost < 1000000000 ? (int)cost : 1000000000;
 }
 
+int ag_instr_cost(const ag_tape *tape, int op, uint32_t a) {
+  int n = (int)a;
+  if (op == AG_OP_CALL_SOLVE) return n * (n - 1) * (2 * n - 1) / 3 + 3 * n * n; /* LU, scaling, two triangles */
+  if (op == AG_OP_CALL_LDL) return ag_ldl_cost(tape->ldls[a]);
+  if (op == AG_OP_FMA || op == AG_OP_FMS || op == AG_OP_FNMA) return 2;
+  return op != AG_OP_LOAD && op != AG_OP_CONST && op != AG_OP_COPY;
+}
+
 int ag_tape_cost(const ag_tape *tape) {
   int cost = 0;
-  for (int i = tape->n_prep; i < tape->n_instr; i++) {
-    const ag_instr *x = &tape->instr[i];
-    int n = (int)x->a;
-    if (x->op == AG_OP_CALL_SOLVE) cost += n * (n - 1) * (2 * n - 1) / 3 + 3 * n * n; /* LU, scaling, two triangles */
-    else if (x->op == AG_OP_CALL_LDL) cost += ag_ldl_cost(tape->ldls[x->a]);
-    else if (x->op == AG_OP_FMA || x->op == AG_OP_FMS || x->op == AG_OP_FNMA) cost += 2;
-    else if (x->op != AG_OP_LOAD && x->op != AG_OP_CONST && x->op != AG_OP_COPY) cost++;
-  }
+  for (int i = tape->n_prep; i < tape->n_instr; i++) cost += ag_instr_cost(tape, tape->instr[i].op, tape->instr[i].a);
   return cost;
 }

@@ -29,3 +29,21 @@ bool ag_solve_value(int n, double *Ab) {
   v_solve(n, Ab, &fail);
   return !fail;
 }
+
+int ag_evaluate(ag_graph *g, int n_in, const ag_id *inputs, const double *values, int n_out, const ag_id *outs,
+                double *result) {
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * ((size_t)n_in + 1));
+  int at = 0;
+  for (int i = 0; i < n_in; i++) {
+    binds[i] = (ag_bind){inputs[i], AG_SEG_Z, at};
+    at += ag_input_storage(g, inputs[i]);
+  }
+  ag_tape *tape = ag_tape_create(g, n_in, binds, n_out, outs);
+  double *slots = ag_heap_alloc(sizeof *slots * ((size_t)tape->n_slot + 1));
+  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_Z] = values};
+  int failed = ag_tape_prep(tape, NULL, slots), failed_too = ag_tape_eval(tape, seg, slots, result);
+  free(slots);
+  ag_tape_free(tape);
+  free(binds);
+  return failed ? failed : failed_too;
+}

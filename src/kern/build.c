@@ -101,6 +101,11 @@ int ag_build_lanes(void) {
   return asked ? asked->lanes : 2;
 }
 
+bool ag_build_pairs(void) {
+  int lanes = ag_build_lanes();
+  return lanes == 4 || lanes == 8; /* the halves that expr/vtype.h knows */
+}
+
 /* ---- clean-up when memory runs out ---- */
 
 static void remove_file(void *path) { (void)unlink(path); }

@@ -29,6 +29,7 @@ typedef struct ag_build_options {
  * variable ANAGYRE_TARGET (native, avx512, avx2, sse2) requests it. Kernels without their own flags are compiled for
  * the same target. */
 int ag_build_lanes(void);
+bool ag_build_pairs(void); /* can two vectors per number be faster than one, with clang? */
 enum { AG_MOST_LANES = 16 };
 
 /* ---- text ---- */
@@ -97,6 +98,9 @@ typedef struct ag_unit_tape {
   bool bounds;  /* and NAME_bounds, for one tape of a unit */
 } ag_unit_tape;
 
+/* How long tapes are that are inlined: somebody waits for the compiler; in steps that are made over and over. */
+typedef enum ag_inline { AG_INLINE_USUAL, AG_INLINE_BRIEF, AG_INLINE_MARCH } ag_inline;
+
 /* What a unit is made of: behind the vector functions the tapes, then the texts, in order. */
 typedef struct ag_unit_spec {
   const char *comment; /* what it is, for the head of the text */
@@ -107,6 +111,7 @@ typedef struct ag_unit_spec {
   ag_abi args;                /* TYPE */
   const double *params;       /* as in ag_cgen, for all tapes */
   bool unmarked;              /* as in ag_cgen, for the first tape */
+  ag_inline inlined;
 } ag_unit_spec;
 
 typedef struct ag_unit ag_unit;

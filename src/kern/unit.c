@@ -7,8 +7,15 @@
 #include "base/status.h"
 #include "kern/cgen.h"
 
-/* A tape is inlined wherever it is called while that stays below so many operations; else it is one function. */
-enum { MAX_INLINED_OPERATIONS = 6000 };
+/* Up to how many operations, in all its calls, a tape is inlined; else it is one function. In the steps of a march the
+ * code of two vectors per number (16 lanes, 8 with AVX2) is so long that it does not fit into the first cache, and 16
+ * registers do not hold the values that are alive. */
+static const char *const most_inlined[] = {
+    [AG_INLINE_USUAL] = "6000",
+    [AG_INLINE_BRIEF] = "3000",
+    [AG_INLINE_MARCH] = "(AG_LANES == 16 ? 2200 : AG_LANES == 8 && !defined __AVX512F__ ? 0 : 6000)",
+};
+enum { LONG_INLINED = 6000 };
 
 typedef void prep_fn(const double *p, double *prep, unsigned long long *fail);
 typedef void eval_fn(const double *const *seg, const double *prep, double *out, unsigned long long *fail);
@@ -22,14 +29,15 @@ struct ag_unit {
   entry_fn *entry[AG_UNIT_ENTRIES];
 };
 
-static bool inlined(const ag_unit_tape *t) { return ag_tape_cost(t->tape) * t->n_call < MAX_INLINED_OPERATIONS; }
+static int all_calls(const ag_unit_tape *t) { return ag_tape_cost(t->tape) * t->n_call; }
 
 static void put_tape(const ag_unit_spec *s, int which, ag_text *out, int *n_prep) {
   const ag_unit_tape *t = &s->tapes[which];
   ag_cgen how = {.name = t->name, .bounds = t->bounds, .unmarked = s->unmarked && !which, .params = s->params};
   if (t->bounds) ag_cgen_enclosures(t->tape, out);
-  ag_text_printf(out, "#undef AG_TAPE_FN\n#define AG_TAPE_FN static %s\n",
-                 inlined(t) ? "inline __attribute__((always_inline))" : "__attribute__((noinline))");
+  ag_text_printf(out, "#undef AG_TAPE_FN\n#if %d < %s\n", all_calls(t), most_inlined[s->inlined]);
+  ag_text_str(out, "#define AG_TAPE_FN static inline __attribute__((always_inline))\n#else\n");
+  ag_text_str(out, "#define AG_TAPE_FN static __attribute__((noinline))\n#endif\n");
   *n_prep = ag_cgen_tape(t->tape, &how, out);
   ag_text_printf(out, "enum { %s_n_prep = %d };\n", t->name, *n_prep);
   ag_text_printf(out, "void ag_prep_%s(const V *p, V *prep, VI *fail) { %s_prep(p, prep, fail); }\n", t->name, t->name);
@@ -45,7 +53,8 @@ static void put_all(const ag_unit_spec *s, ag_text *out, int *n_prep) {
   int n_function = 0;
   ag_text_printf(out, "/* %s */\n", s->comment);
   for (int i = 0; i < s->n_tape; i++)
-    n_function += ag_cgen_functions(s->tapes[i].tape) * (inlined(&s->tapes[i]) ? s->tapes[i].n_call : 1);
+    n_function += ag_cgen_functions(s->tapes[i].tape) *
+                  (all_calls(&s->tapes[i]) < LONG_INLINED ? s->tapes[i].n_call : 1);
   ag_cgen_prologue(n_function, out);
   for (int i = 0; i < s->n_tape; i++) put_tape(s, i, out, &n_prep[i]);
   for (int i = 0; i < s->n_text; i++) ag_text_str(out, s->texts[i]);

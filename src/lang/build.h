@@ -5,6 +5,7 @@
  * message. Functions that return false, 0 or NULL on error have already reported it. */
 #ifndef AG_LANG_BUILD_H
 #define AG_LANG_BUILD_H
+#include "base/entry.h"
 #include "lang/lang.h"
 #include "lang/parse.h"
 #include "model/parts.h"
@@ -72,7 +73,7 @@ typedef struct ag_symbol {
   int index, count;
   const ag_part *part; /* MACRO; before its definition: where the name will be defined */
   ag_pos pos, later;   /* where it is defined; where it will be (line 0: nowhere) */
-  int channel;         /* 1 + its index in the list of the model */
+  int channel; /* 1 + its index in the list of the model; -1: a family, whose members have symbols of their own */
   int event, section, generator,
       reference;  /* index + 1 in the list of the model, -1: failed; these are separate namespaces */
   int constraint; /* index + 1 of the first constraint with this name, + AG_MAX_SIZE for a holonomic one; -1: failed */
@@ -83,7 +84,7 @@ typedef struct ag_symbol {
 } ag_symbol;
 
 typedef enum ag_value_kind { AG_VALUE_BAD, AG_VALUE_NODE, AG_VALUE_CONDITION, AG_VALUE_FAMILY } ag_value_kind;
-typedef enum ag_role { AG_ROLE_Q, AG_ROLE_XI, AG_ROLE_DRIVE, AG_ROLE_REACTION } ag_role;
+typedef enum ag_role { AG_ROLE_Q, AG_ROLE_XI, AG_ROLE_DRIVE, AG_ROLE_REACTION, AG_ROLE_PROCESS } ag_role;
 
 typedef struct ag_value {
   uint8_t kind, role; /* role, first, count: for FAMILY */
@@ -275,6 +276,8 @@ void ag_dynamics_generator(ag_builder *b, const ag_stmt *s);
 void ag_process_statement(ag_builder *b, const ag_stmt *s);
 /* If this start or --set (outside) gives that of a process, stores it and returns true. */
 bool ag_process_start(ag_builder *b, const ag_part *p, bool outside);
+/* The place of the process N or N[i] among those of the model; -1: the target is no process; -2: reported. */
+int ag_process_find(ag_builder *b, const ag_syn *target);
 void ag_noise_statement(ag_builder *b, const ag_stmt *s);
 void ag_friction_statement(ag_builder *b, const ag_stmt *s);
 void ag_temperature_statement(ag_builder *b, const ag_stmt *s);

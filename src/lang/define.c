@@ -198,8 +198,8 @@ static void add_factor(ag_builder *b, const ag_part *p, int index, int dim) {
   const char *name = ag_scope_text(b, p->name), *velocity = p->velocity ? ag_scope_text(b, p->velocity) : NULL;
   const char *family = index ? name : NULL, *family_velocity = index ? velocity : NULL;
   if (index) {
-    name = ag_arena_printf(b->arena, "%s[%d]", name, index);
-    if (velocity) velocity = ag_arena_printf(b->arena, "%s[%d]", velocity, index);
+    name = ag_entry_of(b->arena, name, index - 1);
+    if (velocity) velocity = ag_entry_of(b->arena, velocity, index - 1);
   }
   int i = ag_model_add_coord(m, name, velocity, family, family_velocity, index, space[p->space], dim, p->pos);
   const ag_coord *c = &m->coords[i];

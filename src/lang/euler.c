@@ -32,7 +32,8 @@ static bool spatial(ag_builder *b, const ag_part *p, const ag_syn *base, bool ou
   if (x && ag_is_scalar(b->g, x) && ag_is_zero(b->g, x)) x = ag_zero(b->g, n, 1);
   bool fits = x && ag_node_rows(b->g, x) == n && ag_node_cols(b->g, x) == 1;
   if (x && !fits && n == 1)
-    ag_scope_error(b, p->right->pos, "`%s[%d]` is a scalar, its value is %s", text, first + 1, ag_note_shape(b, x));
+    ag_scope_error(b, p->right->pos, "`%s` is a scalar, its value is %s", ag_entry_of(b->arena, text, first),
+                   ag_note_shape(b, x));
   else if (x && !fits)
     ag_scope_error(b, p->right->pos, "`%s` is a 3-vector, its value is %s", text, ag_note_shape(b, x));
   else if (x && ag_note_on(b, x) & (AG_ON_XI | AG_ON_MOTION | AG_ON_PROCESS))

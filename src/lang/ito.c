@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * Ito's products. What a Wiener process multiplies in the sense of Ito is rewritten with Stratonovich's product,
  *   x dW = x o dW - 1/2 (D_g x) dt,
- * with g the field of the channel: processes move with their amplitudes, and without constraints velocities move with
- * w, M w = f + dbar gamma - D_g p. */
+ * with g the field of the channel: processes move with their amplitudes, and velocities with w,
+ *   M w - S^T mu = f + dbar gamma - D_g p,   S w = -D_g (S xi + s),
+ * S of all constraints, of positions too. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -52,18 +53,60 @@ static field field_of(ag_builder *b, int channel) {
   return f;
 }
 
+/* The rows S xi + s of all constraints as one column, 0: there are none. */
+static ag_id all_rows(ag_builder *b, const field *f) {
+  const ag_model *m = b->m;
+  const int n = m->n_constraints + m->n_holonomics + m->n_prescribes;
+  ag_id *rows = AG_NEWN(b->arena, ag_id, n + f->n_c + 1), *q = rows + n, x;
+  int at = 0;
+  for (int i = 0; i < f->n_c; i++) q[i] = m->coords[i].q;
+  for (int i = 0; i < m->n_constraints; i++) rows[at++] = m->constraints[i].x;
+  for (int i = 0; i < m->n_holonomics + m->n_prescribes; i++) {
+    x = i < m->n_holonomics ? m->holonomics[i].x : m->prescribes[i - m->n_holonomics].x;
+    ag_forward(b->g, f->n_c, q, f->xi, 1, &x, &rows[at++]);
+  }
+  return n ? ag_concat(b->g, n, rows) : 0;
+}
+
+/* w - M^-1 S^T (S M^-1 S^T)^-1 (S w + moved): what the rows leave of the rates w. */
+static ag_id keep_rows(ag_builder *b, ag_id M, ag_id S, ag_id w, ag_id moved) {
+  ag_graph *g = b->g;
+  const int n = ag_node_rows(g, S);
+  ag_id *y = AG_NEWN(b->arena, ag_id, n * n + n + 1), *A = y + n;
+  for (int k = 0; k < n; k++) {
+    ag_id of_S = ag_rows_of(g, S, k, 1), row = ag_transpose(g, of_S);
+    y[k] = ag_solve(g, M, row, AG_SOLVE_SPD);
+  }
+  for (int k = 0; k < n; k++) {
+    ag_id column = ag_mul(g, S, y[k]);
+    for (int i = 0; i < n; i++) A[i * n + k] = ag_entry(g, column, i, 0);
+  }
+  ag_id off = ag_mul(g, S, w), gap = ag_add(g, off, moved), system = ag_stack(g, n, n, A),
+        mu = ag_solve(g, system, gap, AG_SOLVE_SPD);
+  for (int k = 0; k < n; k++) {
+    ag_id entry = ag_entry(g, mu, k, 0), push = ag_mul(g, entry, y[k]);
+    w = ag_sub(g, w, push);
+  }
+  return w;
+}
+
 /* w per coordinate. */
 static void find_rates(ag_builder *b, field *f) {
   ag_model *m = b->m;
   ag_graph *g = b->g;
   ag_id one = ag_num(g, 1), *p = AG_NEWN(b->arena, ag_id, 2 * f->n_c + f->n_p + 1), *moved = p + f->n_c;
-  ag_id *N = moved + f->n_c;
+  ag_id *N = moved + f->n_c, rows = all_rows(b, f), along = 0;
   for (int i = 0; i < f->n_p; i++) N[i] = m->processes[i].x;
   ag_reverse(g, 1, &m->lagrangian, &one, f->n_c, f->xi, p);
   ag_forward(g, f->n_p, N, f->amplitude, f->n_c, p, moved);
   for (int i = 0; i < f->n_c; i++) moved[i] = ag_sub(g, f->force[i], moved[i]);
   ag_id M = ag_jacobian(g, ag_concat(g, f->n_c, p), f->n_c, f->xi), right = ag_concat(g, f->n_c, moved);
   ag_id w = ag_solve(g, M, right, AG_SOLVE_SPD);
+  if (rows) {
+    ag_forward(g, f->n_p, N, f->amplitude, 1, &rows, &along);
+    ag_id S = ag_jacobian(g, rows, f->n_c, f->xi);
+    w = keep_rows(b, M, S, w, along);
+  }
   f->rate = AG_NEWN(b->arena, ag_id, f->n_c + 1);
   for (int i = 0, at = 0; i < f->n_c; at += m->coords[i++].dim) f->rate[i] = ag_rows_of(g, w, at, m->coords[i].dim);
 }
@@ -76,8 +119,6 @@ static ag_id correction(ag_builder *b, field *f, ag_id x, ag_pos pos) {
   ag_id *inputs = AG_NEWN(b->arena, ag_id, 2 * (f->n_c + f->n_p) + 1), *seeds = inputs + f->n_c + f->n_p, out;
   if (f->transport && on & (AG_ON_Q | AG_ON_XI))
     return ag_scope_error(b, pos, "`%s` also perturbs the path (transport): write this noise without `ito`", W);
-  if (on & AG_ON_XI && m->n_constraints + m->n_holonomics + m->n_prescribes)
-    return ag_scope_error(b, pos, "`ito` with an amplitude of velocities needs a model without constraints");
   for (int i = 0; i < f->n_p; i++) inputs[i] = m->processes[i].x, seeds[i] = f->amplitude[i];
   if (on & AG_ON_XI && !f->rate) find_rates(b, f);
   for (int i = 0; i < f->n_c && on & AG_ON_XI; i++) inputs[n] = f->xi[i], seeds[n++] = f->rate[i];
@@ -88,7 +129,7 @@ static ag_id correction(ag_builder *b, field *f, ag_id x, ag_pos pos) {
 void ag_ito_finish(ag_builder *b) {
   ag_model *m = b->m;
   int n = m->n_noises;
-  if (ag_scope_failed(b)) return;
+  if (ag_scope_failed(b) || !m->lagrangian) return; /* ag_verify_model reports that there is none */
   for (int i = 0; i < n; i++) {
     if (!m->noises[i].ito) continue;
     field f = field_of(b, m->noises[i].channel);

@@ -41,7 +41,7 @@ static ag_value use_symbol(ag_builder *b, const ag_syn *s, const ag_symbol *sym)
   case AG_SYM_MACRO: ag_scope_error(b, s->pos, "`%s` is %s: write `%s(...)`", text, ag_scope_kind(sym), text); break;
   case AG_SYM_ENERGY: return use_energy(b, s);
   case AG_SYM_PARAM: return ag_eval_good(b->numeric && sym->number ? sym->number : sym->x);
-  case AG_SYM_PROCESS: return ag_eval_good(sym->x);
+  case AG_SYM_PROCESS: return sym->count ? family(sym, AG_ROLE_PROCESS) : ag_eval_good(sym->x);
   case AG_SYM_COORD: return sym->count ? family(sym, AG_ROLE_Q) : ag_eval_good(sym->x);
   case AG_SYM_VELOCITY: return sym->count ? family(sym, AG_ROLE_XI) : ag_eval_good(sym->x);
   case AG_SYM_OBSERVABLE:
@@ -232,6 +232,7 @@ static ag_value member(ag_builder *b, ag_value v, const ag_link *link, const ag_
     return ag_eval_bad();
   }
   if (!ag_lookup_index(b, link->x, "the index of a family", base, v.count, &i)) return ag_eval_bad();
+  if (v.role == AG_ROLE_PROCESS) return ag_eval_good(b->m->processes[v.first + i].x);
   const ag_coord *c = &b->m->coords[v.first + i];
   if (v.role == AG_ROLE_Q) return ag_eval_good(c->q);
   if (v.role == AG_ROLE_XI) return ag_eval_good(c->xi);
@@ -259,7 +260,9 @@ static ag_value prime(ag_builder *b, ag_value v, const ag_syn *s, const ag_link 
     ag_scope_error(b, link->pos, "the prime comes after the index of this family: R[i]'");
     return ag_eval_bad();
   }
-  if (v.kind == AG_VALUE_FAMILY)
+  if (v.kind == AG_VALUE_FAMILY && v.role == AG_ROLE_PROCESS)
+    ag_scope_error(b, link->pos, "a process has no prime: only coordinates and t can be primed");
+  else if (v.kind == AG_VALUE_FAMILY)
     ag_scope_error(b, link->pos,
                    "the prime of a velocity would be an acceleration: only coordinates and t can be primed");
   if (v.kind != AG_VALUE_NODE) return ag_eval_bad();

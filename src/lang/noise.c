@@ -1,25 +1,53 @@
 /* SPDX-License-Identifier: MIT
  * Noise statements: the effect of each Wiener process. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lang/build.h"
 
-/* The process of that name, found or added. */
+/* The process that the statement names in this round, found or added; -1: there is none. */
 static int channel(ag_builder *b, const ag_stmt *s) {
+  const char *name = ag_scope_text(b, s->name);
   ag_symbol *sym = ag_scope_symbol(b, s->name);
+  double i;
+  if (sym->channel && (sym->channel < 0) != (s->member != NULL)) {
+    ag_scope_error(b, s->name_pos,
+                   "`%s` is written with an index in one statement and without one in another: these "
+                   "would be different processes",
+                   name);
+    return -1;
+  }
+  if (s->member) {
+    if (!ag_eval_whole(b, s->member, "the index of a Wiener process", &i)) return -1;
+    sym->channel = -1;
+    name = ag_arena_printf(b->arena, "%s[%.0f]", name, i);
+    sym = ag_scope_symbol(b, ag_names_id(b->names, name, strlen(name)));
+  }
   if (sym->channel) return sym->channel - 1;
-  const char *name = ag_arena_str(b->m->arena, ag_scope_text(b, s->name));
-  AG_MODEL_PUSH(b->m, channels, ((ag_item){.name = name, .pos = s->name_pos}));
+  AG_MODEL_PUSH(b->m, channels, ((ag_item){.name = ag_arena_str(b->m->arena, name), .pos = s->name_pos}));
   return (sym->channel = b->m->n_channels) - 1;
 }
 
+/* A part, the Wiener process it belongs to, and its number. */
+typedef struct entry {
+  ag_assign part;
+  int channel, number;
+} entry;
+
 /* The parts of a statement, all its rounds together. */
 typedef struct parts {
-  ag_assign *at;
+  entry *at;
   int n, cap;
-  int frame; /* -1: nothing is known yet; does it name velocities of the frame? */
+  int channel; /* of this round */
+  int frame;   /* -1: nothing is known yet; does it name velocities of the frame? */
   bool ok;
 } parts;
+
+static void add(parts *out, ag_assign part) {
+  AG_PUSH(out->at, out->n, out->cap);
+  out->at[out->n] = (entry){part, out->channel, out->n};
+  out->n++;
+}
 
 static const char *trouble(ag_builder *b, const ag_stmt *s, ag_id x) {
   int on = ag_note_on(b, x);
@@ -35,11 +63,10 @@ static bool overlap(const ag_assign *a, const ag_target *t, bool frame) {
 }
 
 /* Is the component part of an earlier transport statement of this process? */
-static bool given_before(ag_builder *b, const ag_stmt *s, const ag_target *t, bool frame) {
-  const ag_model *m = b->m;
+static bool given_before(const ag_model *m, int channel, const ag_target *t, bool frame) {
   for (int i = 0; i < m->n_noises; i++) {
     const ag_noise *n = &m->noises[i];
-    if (n->channel != channel(b, s) || n->kind != AG_NOISE_TRANSPORT || n->frame != frame) continue;
+    if (n->channel != channel || n->kind != AG_NOISE_TRANSPORT || n->frame != frame) continue;
     for (int k = 0; k < n->n; k++)
       if (overlap(&n->parts[k], t, frame)) return true;
   }
@@ -62,35 +89,40 @@ static void add_part(ag_builder *b, const ag_stmt *s, const ag_part *p, parts *o
     x = ag_scope_error(b, p->target->pos,
                        "`raw` is for velocities of coordinates: those of the frame need no completion");
   for (int i = 0; x && transport && i < out->n; i++)
-    if (overlap(&out->at[i], &t, frame))
+    if (out->at[i].channel == out->channel && overlap(&out->at[i].part, &t, frame))
       x = ag_scope_error(b, p->target->pos, "the component `%s` is given twice", t.text);
-  if (x && transport && given_before(b, s, &t, frame))
+  if (x && transport && given_before(b->m, out->channel, &t, frame))
     x = ag_scope_error(b, p->target->pos, "`%s` is given by an earlier statement of `%s`", t.text,
                        ag_scope_text(b, s->name));
   out->ok = out->ok && x;
   if (!x || !ag_scope_work(b, p->pos, out->n / 8)) return;
   out->frame = frame;
-  AG_PUSH(out->at, out->n, out->cap);
-  out->at[out->n++] = (ag_assign){frame ? t.frame : t.coord, t.row, x, p->target->pos, false};
+  add(out, (ag_assign){frame ? t.frame : t.coord, t.row, x, p->target->pos, false});
+}
+
+/* The target is no process. */
+static void refuse_process(ag_builder *b, const ag_syn *target) {
+  const ag_symbol *sym = target->kind == AG_SYN_NAME ? ag_scope_symbol(b, target->name) : NULL;
+  if (sym && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, target->name, target->pos, 1u << AG_SYM_PROCESS);
+  else if (!sym || sym->kind != AG_SYM_BAD) ag_scope_error(b, target->pos, "the name of a process is expected here");
 }
 
 /* The amplitude of a process. */
 static void add_amplitude(ag_builder *b, const ag_stmt *s, const ag_part *p, parts *out) {
-  const ag_symbol *sym = p->target->kind == AG_SYN_NAME ? ag_scope_symbol(b, p->target->name) : NULL;
-  ag_id x = sym && sym->kind == AG_SYM_PROCESS ? ag_eval_scalar(b, p->right, "the amplitude of a process") : 0;
-  if (sym && sym->kind == AG_SYM_NONE) ag_scope_unknown(b, p->target->name, p->target->pos, 1u << AG_SYM_PROCESS);
-  else if (!sym || (sym->kind != AG_SYM_PROCESS && sym->kind != AG_SYM_BAD))
-    ag_scope_error(b, p->target->pos, "the name of a process is expected here");
+  const int at = ag_process_find(b, p->target);
+  ag_id x = at >= 0 ? ag_eval_scalar(b, p->right, "the amplitude of a process") : 0;
+  if (at == -1) refuse_process(b, p->target);
   const char *why = x ? trouble(b, s, x) : NULL;
   if (why) x = ag_scope_error(b, p->right->pos, "%s", why);
   out->ok = out->ok && x;
-  if (!x) return;
-  AG_PUSH(out->at, out->n, out->cap);
-  out->at[out->n++] = (ag_assign){sym->index, -1, x, p->target->pos, false};
+  if (x) add(out, (ag_assign){at, -1, x, p->target->pos, false});
 }
 
 static void components(ag_builder *b, const ag_stmt *s, void *data) {
-  for (int i = 0; i < s->n_part && !b->stopped; i++)
+  parts *out = data;
+  out->channel = channel(b, s);
+  out->ok = out->ok && out->channel >= 0;
+  for (int i = 0; i < s->n_part && out->ok && !b->stopped; i++)
     if (ag_target_due(b, s, &s->parts[i]))
       (s->noise == AG_NOISE_PROCESS ? add_amplitude : add_part)(b, s, &s->parts[i], data);
 }
@@ -106,7 +138,32 @@ static void potential(ag_builder *b, const ag_stmt *s, void *data) {
   else if (!(ag_note_on(b, x) & AG_ON_Q)) ag_scope_error(b, pos, "this potential contains no coordinate: no force");
   else {
     int at = channel(b, s);
+    if (at < 0) return;
     AG_MODEL_PUSH(b->m, noises, ((ag_noise){.kind = AG_NOISE_POTENTIAL, .channel = at, .x = x, .pos = pos}));
+  }
+}
+
+static int by_channel(const void *a, const void *b) {
+  const entry *x = a, *y = b;
+  return x->channel != y->channel ? (x->channel > y->channel) - (x->channel < y->channel)
+                                  : (x->number > y->number) - (x->number < y->number);
+}
+
+/* One effect for each process: its parts are completed together. */
+static void push(ag_builder *b, const ag_stmt *s, const parts *list) {
+  for (int i = 0, next; i < list->n; i = next) {
+    for (next = i + 1; next < list->n && list->at[next].channel == list->at[i].channel;) next++;
+    ag_noise n = {.kind = (ag_noise_kind)s->noise,
+                  .channel = list->at[i].channel,
+                  .raw = s->raw,
+                  .frozen = s->frozen,
+                  .ito = s->ito,
+                  .frame = list->frame == 1,
+                  .n = next - i,
+                  .pos = s->parts[0].target->pos};
+    n.parts = AG_NEWN(b->m->arena, ag_assign, n.n);
+    for (int k = 0; k < n.n; k++) n.parts[k] = list->at[i + k].part;
+    AG_MODEL_PUSH(b->m, noises, n);
   }
 }
 
@@ -117,18 +174,7 @@ void ag_noise_statement(ag_builder *b, const ag_stmt *s) {
   }
   parts list = {.ok = true, .frame = -1};
   ag_target_loop(b, s, components, &list);
-  if (list.ok && list.n) {
-    ag_noise n = {.kind = (ag_noise_kind)s->noise,
-                  .channel = channel(b, s),
-                  .raw = s->raw,
-                  .frozen = s->frozen,
-                  .ito = s->ito,
-                  .frame = list.frame == 1,
-                  .n = list.n,
-                  .pos = s->parts[0].target->pos};
-    n.parts = AG_NEWN(b->m->arena, ag_assign, list.n);
-    for (int i = 0; i < list.n; i++) n.parts[i] = list.at[i];
-    AG_MODEL_PUSH(b->m, noises, n);
-  }
+  if (list.n) qsort(list.at, (size_t)list.n, sizeof *list.at, by_channel);
+  if (list.ok) push(b, s, &list);
   free(list.at);
 }

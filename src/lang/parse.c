@@ -106,10 +106,15 @@ static bool parse_candidate(ag_parser *p, ag_part *part) {
   return parse_named(p, part, "the name of a candidate", false);
 }
 
-/* NAME [drift expr] */
+/* NAME[[index]] [drift expr] */
 static bool parse_process(ag_parser *p, ag_part *part) {
   part->name = ag_parser_want_name(p, "the name of a process", &part->pos);
-  if (!part->name || !ag_parser_take_word(p, "drift")) return part->name != 0;
+  if (!part->name) return false;
+  if (ag_parser_take(p, AG_TOKEN_LEFT)) {
+    part->count = ag_parse_expr(p);
+    if (!part->count || !ag_parser_want(p, AG_TOKEN_RIGHT, "after the index")) return false;
+  }
+  if (!ag_parser_take_word(p, "drift")) return true;
   part->right = ag_parse_expr(p);
   return part->right != NULL;
 }
@@ -290,11 +295,15 @@ static bool parse_generator(ag_parser *p, ag_stmt *s) {
 }
 
 /* NAME transport x' = expr {, ...} [raw] [frozen] | NAME potential expr | NAME force x' = expr {, ...} |
- * NAME process N = expr {, ...} */
+ * NAME process N = expr {, ...}; for NAME also NAME[index] */
 static bool parse_noise(ag_parser *p, ag_stmt *s) {
   static const char *const kinds[] = {"transport", "potential", "force", "process"};
   s->name = ag_parser_want_name(p, "the name of a Wiener process", &s->name_pos);
   if (!s->name) return false;
+  if (ag_parser_take(p, AG_TOKEN_LEFT)) {
+    s->member = ag_parse_expr(p);
+    if (!s->member || !ag_parser_want(p, AG_TOKEN_RIGHT, "after the index")) return false;
+  }
   for (s->noise = 0; s->noise < 4 && !ag_parser_take_word(p, kinds[s->noise]);) s->noise++;
   if (s->noise == 4) return ag_parser_unexpected(p, "`transport`, `potential`, `force` or `process`", 4, kinds);
   if (s->noise == AG_NOISE_POTENTIAL) {

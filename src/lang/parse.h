@@ -124,6 +124,7 @@ typedef struct ag_stmt {
   bool terminal, cuts;
   int noise;                 /* ag_noise_kind of model.h */
   bool raw, frozen, ito;     /* noise */
+  ag_syn *member;            /* noise: the index of W[i], or NULL */
   int expect;                /* ag_expect_kind of model.h */
   ag_syn *nth, *time, *tol;  /* expect; nth also holds N of `occurs N times` */
   ag_syn *paths, *dt, *seed; /* of mean and var; seed NULL: 0 */

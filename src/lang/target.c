@@ -81,7 +81,7 @@ static void describe(ag_builder *b, ag_target *t) {
   const char *name = t->frame >= 0 ? b->m->frames[t->frame].name
                      : t->velocity ? b->m->coords[t->coord].velocity
                                    : b->m->coords[t->coord].name;
-  t->text = t->row >= 0 ? ag_arena_printf(b->arena, "%s[%d]", name, t->row + 1) : name;
+  t->text = t->row >= 0 ? ag_entry_of(b->arena, name, t->row) : name;
 }
 
 bool ag_target_find(ag_builder *b, const ag_syn *s, bool velocity_only, ag_target *out) {
@@ -133,10 +133,10 @@ static bool contains(const ag_syn *s, int name) {
 }
 
 bool ag_target_due(const ag_builder *b, const ag_stmt *s, const ag_part *p) {
-  const ag_syn *all[4] = {p->target, p->left, p->lo, p->right};
+  const ag_syn *all[6] = {p->target, p->left, p->lo, p->right, p->count, s->member};
   for (int k = 0; k < s->n_loop; k++) {
     bool uses = false;
-    for (int i = 0; i < 4 && b->later_round[k]; i++) uses = uses || contains(all[i], s->loops[k].name);
+    for (int i = 0; i < 6 && b->later_round[k]; i++) uses = uses || contains(all[i], s->loops[k].name);
     if (b->later_round[k] && !uses) return false;
   }
   return true;

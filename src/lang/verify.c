@@ -153,25 +153,37 @@ void ag_verify_angle(ag_builder *b, ag_pos pos, const char *name, ag_id x) {
   if (x && ag_constant(b->g, x, &v) && looks_like_degrees(v)) warn_degrees(b, pos, name, v);
 }
 
+/* Is this the start of one coordinate, an angle? */
+static bool starts_angle(const ag_builder *b, const ag_start *s) {
+  const ag_coord *c = &b->m->coords[s->coord];
+  if (s->velocity || s->frame >= 0 || !ag_is_scalar(b->g, c->q)) return false;
+  return c->space == AG_SPACE_S1 || is_angle(b->g, c->q);
+}
+
+/* Does an angle start with x as it is? */
+static bool is_start_of_angle(const ag_builder *b, ag_id x) {
+  for (int i = 0; i < b->m->n_starts; i++)
+    if (b->m->starts[i].x == x && starts_angle(b, &b->m->starts[i])) return true;
+  return false;
+}
+
 static void check_degrees_of_angles(ag_builder *b) {
   const ag_model *m = b->m;
   double v;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
-    if (s->velocity || s->frame >= 0 || !ag_is_scalar(b->g, m->coords[s->coord].q)) continue;
-    const ag_coord *c = &m->coords[s->coord];
-    if (!ag_constant(b->g, s->x, &v) || !looks_like_degrees(v)) continue;
-    if (c->space != AG_SPACE_S1 && !is_angle(b->g, c->q)) continue;
+    if (!starts_angle(b, s) || !ag_constant(b->g, s->x, &v) || !looks_like_degrees(v)) continue;
     const char *file = b->ctx->file, *source = b->ctx->source;
     const ag_origin *from = i < m->n_origins ? m->origins[i] : NULL;
     if (from) b->ctx->file = from->label, b->ctx->source = from->text;
-    warn_degrees(b, s->pos, c->name, v);
+    warn_degrees(b, s->pos, m->coords[s->coord].name, v);
     b->ctx->file = file, b->ctx->source = source;
   }
   for (int i = 0; i < m->n_params; i++) {
     const ag_param *p = &m->params[i];
     if (!p->input || !ag_is_scalar(b->g, p->input) || !ag_constant(b->g, p->value, &v)) continue;
-    if (looks_like_degrees(v) && is_angle(b->g, p->input)) warn_degrees(b, p->pos, p->name, v);
+    if (looks_like_degrees(v) && (is_angle(b->g, p->input) || is_start_of_angle(b, p->input)))
+      warn_degrees(b, p->pos, p->name, v);
   }
 }
 

@@ -72,14 +72,13 @@ static void processes(ag_writer *w) {
 /* The left side of an assignment. */
 static void target(ag_writer *w, bool velocity, int coord, int row) {
   const ag_coord *c = &w->m->coords[coord];
-  ag_text_str(w->out, velocity ? c->velocity : c->name);
-  if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
+  ag_entry_name(velocity ? c->velocity : c->name, row < 0 ? 1 : c->dim, 1, row, w->out);
   ag_text_str(w->out, " = ");
 }
 
 static void frame_target(ag_writer *w, int frame, int row) {
-  ag_text_str(w->out, w->m->frames[frame].name);
-  if (row >= 0) ag_text_printf(w->out, "[%d]", row + 1);
+  const ag_item *f = &w->m->frames[frame];
+  ag_entry_name(f->name, row < 0 ? 1 : ag_node_rows(w->g, f->x), 1, row, w->out);
   ag_text_str(w->out, " = ");
 }
 

@@ -2,6 +2,7 @@
  * What the files that write a model share. */
 #ifndef AG_LANG_WRITE_INTERNAL_H
 #define AG_LANG_WRITE_INTERNAL_H
+#include "base/entry.h"
 #include "lang/cut.h"
 #include "lang/lang.h"
 

@@ -40,7 +40,8 @@ void ag_align(derive *d) {
     const int *at = sys->q_in_z + sys->coords[im->coord].at;
     ag_id q[4], delta[3], turned[4];
     for (int k = 0; k < 4; k++) q[k] = out[at[k]];
-    ag_id h = turned_back(g, q, im->c), cross = ag_cross(g, ag_sub(g, im->input, h), h), square = ag_dot(g, h, h);
+    ag_id h = turned_back(g, q, im->c), cross = ag_cross(g, ag_sub(g, im->input, h), h);
+    ag_id least = ag_num(g, DBL_MIN), square = ag_add(g, ag_dot(g, h, h), least); /* an image may be 0 */
     for (int k = 0; k < 3; k++) delta[k] = ag_div(g, ag_entry(g, cross, k, 0), square);
     ag_quaternion_turned(g, q, delta, turned);
     for (int k = 0; k < 4; k++) out[at[k]] = turned[k];

@@ -85,3 +85,12 @@ ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id all, ag_id s, ag_id *u) {
   sys->n.c += n_y * m + (basis->W ? n_w * basis->n_s : 0);
   return solution;
 }
+
+int ag_basis_inputs(const ag_system *sys, ag_id *inputs) {
+  int n = 0;
+  for (int i = 0; i < sys->n_basis; i++) {
+    if (sys->bases[i].N) inputs[n++] = sys->bases[i].N;
+    if (sys->bases[i].W) inputs[n++] = sys->bases[i].W;
+  }
+  return n;
+}

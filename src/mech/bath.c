@@ -55,7 +55,7 @@ bool ag_bath_field(ag_system *sys, ag_id *rows, ag_id *turns) {
 static bool rests(ag_system *sys, const ag_linear *l, const ag_id *seeds, int n_out, const ag_id *outs) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;
-  ag_id *all = new_ids(sys, 2 * l->n_in + m->n_params + 1), *rate = new_ids(sys, n_out);
+  ag_id *all = new_ids(sys, 2 * l->n_in + m->n_params + 2 * sys->n_basis + 1), *rate = new_ids(sys, n_out);
   int n = 0;
   for (int k = 0; k < l->n_in; k++) all[n++] = l->inputs[k];
   for (int k = 0; k < l->n_in; k++)
@@ -63,6 +63,7 @@ static bool rests(ag_system *sys, const ag_linear *l, const ag_id *seeds, int n_
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) all[n++] = m->params[i].input;
   all[n++] = m->t;
+  n += ag_basis_inputs(sys, all + n);
   ag_forward(g, l->n_in, l->inputs, seeds, n_out, outs, rate);
   return ag_residue_vanish(g, n, all, n_out, rate);
 }
@@ -117,7 +118,7 @@ static bool steady(const ag_system *sys, bool velocities, int n_x, const ag_id *
   const ag_model *m = sys->model;
   int n_q = m->n_coords + sys->n_image, n_u = sys->n_u_input, n = 0, k = 0;
   ag_id *inputs = new_ids(sys, n_q + n_u), *seeds = new_ids(sys, n_q + n_u), *rate = new_ids(sys, n_x);
-  ag_id *all = new_ids(sys, 2 * (n_q + n_u) + m->n_params + 1);
+  ag_id *all = new_ids(sys, 2 * (n_q + n_u) + m->n_params + 2 * sys->n_basis + 1);
   for (int c = 0; c < m->n_coords; c++) inputs[n++] = m->coords[c].q;
   for (int i = 0; i < sys->n_image; i++) inputs[n++] = sys->images[i].input;
   for (int i = 0; i < n_u; i++) inputs[n++] = sys->u_inputs[i];
@@ -131,6 +132,7 @@ static bool steady(const ag_system *sys, bool velocities, int n_x, const ag_id *
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) all[k++] = m->params[i].input;
   all[k++] = m->t;
+  k += ag_basis_inputs(sys, all + k);
   ag_forward(g, n, inputs, seeds, n_x, x, rate);
   return ag_residue_vanish(g, k, all, n_x, rate);
 }
@@ -140,7 +142,8 @@ static bool is_diagonal(const ag_system *sys) {
   ag_graph *g = sys->model->graph;
   const ag_model *m = sys->model;
   int n = 0, k = 0;
-  ag_id *x = new_ids(sys, sys->n.u * sys->n.u), *all = new_ids(sys, m->n_coords + sys->n_image + m->n_params + 1);
+  ag_id *x = new_ids(sys, sys->n.u * sys->n.u),
+        *all = new_ids(sys, m->n_coords + sys->n_image + m->n_params + 2 * sys->n_basis + 1);
   for (int c = 0; c < m->n_coords; c++)
     for (int i = 0; i < 3 * sys->n.u && m->coords[c].space == AG_SPACE_SO3; i++) {
       int row = spin_of(sys, c) + i / sys->n.u, col = i % sys->n.u;
@@ -151,6 +154,7 @@ static bool is_diagonal(const ag_system *sys) {
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) all[k++] = m->params[i].input;
   all[k++] = m->t;
+  k += ag_basis_inputs(sys, all + k);
   return ag_residue_vanish(g, k, all, n, x);
 }
 

@@ -96,11 +96,14 @@ ag_tape *ag_full_tape(ag_system *sys, int n_out, const ag_id *outs) {
 }
 
 int ag_tape_once(const ag_tape *tape, double t, const double *z, const double *p, const double *c, double *out) {
-  double *slots = ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
+  enum { FEW = 256 };
+  _Alignas(64) double few[FEW];
+  double *many = tape->n_slot < FEW ? NULL : ag_heap_aligned(sizeof(double) * (size_t)(tape->n_slot + 1));
+  double *slots = many ? many : memset(few, 0, sizeof(double) * (size_t)(tape->n_slot + 1));
   const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = p, [AG_SEG_C] = c};
   int fail = ag_tape_prep(tape, p, slots);
   int later = ag_tape_eval(tape, seg, slots, out);
-  free(slots);
+  free(many);
   return fail ? fail : later;
 }
 
@@ -136,3 +139,19 @@ static ag_tape *on_z(ag_system *sys, int n_out, const ag_id *outs, bool factored
 ag_tape *ag_reduced_tape(ag_system *sys, int n_out, const ag_id *outs) { return on_z(sys, n_out, outs, false); }
 
 ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs) { return on_z(sys, n_out, outs, true); }
+
+void ag_state_nodes(const derive *d, ag_id *out) {
+  const ag_system *sys = d->sys;
+  ag_graph *g = d->g;
+  for (int i = 0; i < d->nc; i++) {
+    const ag_layout_row *p = &sys->coords[i];
+    ag_id stored = d->m->coords[i].space == AG_SPACE_SO3 ? ag_stored(g, d->q[i]) : d->q[i];
+    for (int c = 0; c < p->n; c++)
+      out[sys->q_in_z[p->at + c]] = sys->q_leaf[i] ? sys->q_leaf[i][c] : ag_entry(g, stored, c, 0);
+  }
+  for (int i = 0; i < sys->n_image; i++)
+    for (int c = 0; c < 3; c++) out[sys->images[i].z + c] = ag_entry(g, sys->images[i].input, c, 0);
+  for (int i = 0; i < sys->n.process; i++) out[sys->q_in_z[sys->processes[i].at]] = d->m->processes[i].x;
+  for (int i = 0, at = sys->n.u_at; i < sys->n_u_input; i++)
+    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++) out[at++] = ag_entry(g, sys->u_inputs[i], c, 0);
+}

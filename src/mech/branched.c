@@ -4,7 +4,7 @@
  * steps end where the equations switch. Terms that may be short in time or space (pulse.c) are found in it as well. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 ag_tape *ag_branched_tape(ag_system *sys, int n_out, const ag_id *outs) {
   int n = sys->n.full_switches;

@@ -54,9 +54,9 @@ static void check_branches(const ag_system *sys, ag_work *w) {
     AG_CHECK(!ag_work_rhs_full(w, 0, x, dx));
     AG_CHECK_NEAR(dx[3], x[3] > 0 ? 1 : -1, 1e-15);
     AG_CHECK_NEAR(dx[5], acts ? 0 : fabs(x[1]) / 2, 1e-14);
-    ag_work_due(w, 1); /* as many rows as this must act */
+    ag_work_due(w, 1, 0); /* as many rows as this must act */
     AG_CHECK((ag_work_rhs_full(w, 0, x, dx) == AG_FINE) == !acts);
-    ag_work_due(w, 0);
+    ag_work_due(w, 0, 0);
   }
   AG_CHECK(sys->n.full_switches == N);
 }

@@ -58,50 +58,68 @@ static bool expand_angles(ag_graph *g, int n, ag_id *x) {
   return found > 0;
 }
 
-/* Operations of all rates, with this momentum and force. */
+/* Operations of momentum and force, those of parameters alone not counted. */
 static int cost(derive *d, int n_in, const ag_id *inputs, const ag_id *outs) {
-  ag_graph *g = d->g;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)n_in);
-  ag_id *all = ag_heap_alloc(sizeof *all * (size_t)(d->nc + 1)),
-        mass = ag_jacobian(g, outs[0], d->sys->n_u_input, d->sys->u_inputs);
   int size = 0;
   for (int i = 0; i < n_in; i++) {
     bool fixed = i >= d->nc + d->sys->n_u_input && inputs[i] != d->m->t;
     binds[i] = (ag_bind){inputs[i], fixed ? AG_SEG_P : AG_SEG_Z, size};
-    size += ag_input_storage(g, inputs[i]);
+    size += ag_input_storage(d->g, inputs[i]);
   }
-  memcpy(all, d->velocity, sizeof *all * (size_t)d->nc);
-  all[d->nc] = ag_solve(g, mass, outs[1], AG_SOLVE_SPD);
-  ag_tape *tape = ag_tape_create(g, n_in, binds, d->nc + 1, all);
-  int n = ag_tape_cost(tape);
-  ag_tape_free(tape);
+  int n = ag_tape_cost_of(d->g, n_in, binds, 2, outs);
   free(binds);
-  free(all);
   return n;
 }
 
-/* Are momentum and force unchanged when coordinate i, stored at `at`, changes? A quick numerical check
- * first, so that no expressions are built for coordinates that matter. */
-static bool seems_absent(derive *d, int n_in, const ag_id *inputs, const ag_id *outs, int coord) {
-  enum { TRIES = 3, MAX_OUT = 2 * MAX_VELOCITIES };
-  double v[2][MAX_OUT], *z;
-  int size = 0, at = 0, n = 2 * d->sys->n.u, seen = 0;
-  uint64_t state = 20261117;
-  bool same = true;
-  for (int i = 0; i < n_in; size += ag_input_storage(d->g, inputs[i++]))
-    if (i == coord) at = size;
-  z = ag_heap_alloc(sizeof *z * (size_t)(size + 1));
-  for (int try = 0; try < TRIES && same; try++) {
-    for (int k = 0; k < size; k++) z[k] = 0.3 + ag_random_unit(&state);
-    for (int k = 0; k < 2; k++, z[at] += 0.7)
-      if (ag_evaluate(d->g, n_in, inputs, z, 2, outs, v[k])) v[k][0] = NAN;
-    if (isnan(v[0][0]) || isnan(v[1][0])) continue;
-    seen++;
-    for (int k = 0; k < n; k++) same = same && fabs(v[0][k] - v[1][k]) <= 1e-8 * (1 + fabs(v[0][k]));
-  }
-  free(z);
-  return same && seen > 0;
+/* ---- numbers ---- */
+
+/* Momentum and force as a tape of all inputs, evaluated in many places. */
+typedef struct probe {
+  ag_tape *tape; /* NULL: not made yet */
+  double *slots, *z;
+  int size;
+} probe;
+
+static void probe_done(probe *p) {
+  ag_tape_free(p->tape);
+  free(p->slots);
+  free(p->z);
+  *p = (probe){0};
 }
+
+static void probe_make(probe *p, ag_graph *g, int n_in, const ag_id *inputs, const ag_id *outs) {
+  ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)n_in);
+  for (int i = 0; i < n_in; p->size += ag_input_storage(g, inputs[i++]))
+    binds[i] = (ag_bind){inputs[i], AG_SEG_Z, p->size};
+  p->tape = ag_tape_create(g, n_in, binds, 2, outs);
+  p->slots = ag_heap_alloc(sizeof *p->slots * ((size_t)p->tape->n_slot + 1));
+  p->z = ag_heap_alloc(sizeof *p->z * (size_t)(p->size + 1));
+  if (ag_tape_prep(p->tape, NULL, p->slots)) p->size = 0; /* a constant that is not finite */
+  free(binds);
+}
+
+/* Do they seem unchanged when the number `at` changes? A quick check first, so that no expressions are built for
+ * coordinates that matter. */
+static bool seems_absent(const probe *p, int at) {
+  enum { TRIES = 3 };
+  double v[2][2 * MAX_VELOCITIES];
+  const double *const seg[AG_SEG_COUNT] = {[AG_SEG_Z] = p->z};
+  uint64_t state = 20261117;
+  int seen = 0;
+  for (int try = 0; try < TRIES; try++) {
+    for (int k = 0; k < p->size; k++) p->z[k] = 0.3 + ag_random_unit(&state);
+    int failed = ag_tape_eval(p->tape, seg, p->slots, v[0]);
+    p->z[at] += 0.7;
+    if (failed || ag_tape_eval(p->tape, seg, p->slots, v[1]) || isnan(v[0][0]) || isnan(v[1][0])) continue;
+    seen++;
+    for (int k = 0; k < p->tape->n_out; k++)
+      if (!(fabs(v[0][k] - v[1][k]) <= 1e-8 * (1 + fabs(v[0][k])))) return false;
+  }
+  return seen > 0;
+}
+
+/* ---- all ---- */
 
 /* Are x and y, momentum and force, equal whatever the inputs are? */
 static bool same(derive *d, int n_in, const ag_id *inputs, const ag_id *x, const ag_id *y) {
@@ -117,16 +135,24 @@ void ag_cancel_coordinates(derive *d) {
   ag_id outs[2] = {sys->momentum, sys->force}, zero = ag_num(d->g, 0);
   ag_id *inputs =
       ag_heap_alloc(sizeof *inputs * (size_t)(d->nc + sys->n_u_input + d->m->n_params + d->m->n_processes + 1));
-  int n_in = sys->n.xi <= MAX_VELOCITIES ? find_inputs(d, inputs) : 0;
-  for (int i = 0; i < d->nc && n_in; i++) {
-    ag_id at[2] = {outs[0], outs[1]};
+  int n_in = sys->n.xi <= MAX_VELOCITIES ? find_inputs(d, inputs) : 0, at = 0, now = -1;
+  probe p = {0};
+  for (int i = 0; i < d->nc && n_in; at += ag_input_storage(d->g, d->q[i++])) {
+    ag_id without[2] = {outs[0], outs[1]};
     if (!ag_is_scalar(d->g, d->q[i]) || !ag_depends(d->g, 2, outs, 1, &d->q[i])) continue;
-    if (!seems_absent(d, n_in, inputs, outs, i)) continue;
-    ag_substitute(d->g, 1, &d->q[i], &zero, 2, at);
-    if (same(d, n_in, inputs, outs, at) && cost(d, n_in, inputs, at) < cost(d, n_in, inputs, outs))
-      memcpy(outs, at, sizeof outs);
+    if (!p.tape) probe_make(&p, d->g, n_in, inputs, outs);
+    if (at >= p.size || !seems_absent(&p, at)) continue;
+    ag_substitute(d->g, 1, &d->q[i], &zero, 2, without);
+    if (!same(d, n_in, inputs, outs, without)) continue;
+    int then = cost(d, n_in, inputs, without);
+    if (now < 0) now = cost(d, n_in, inputs, outs);
+    if (then >= now) continue;
+    memcpy(outs, without, sizeof outs);
+    now = then;
+    probe_done(&p);
   }
   sys->momentum = outs[0];
   sys->force = outs[1];
+  probe_done(&p);
   free(inputs);
 }

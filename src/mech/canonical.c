@@ -15,7 +15,7 @@ static ag_id *new_ids(const ag_system *sys, int n) { return AG_NEWN(sys->arena, 
 /* Do all expressions in q, images, u and parameters vanish? */
 static bool vanish(ag_system *sys, int n, const ag_id *x) {
   const ag_model *m = sys->model;
-  ag_id *all = new_ids(sys, 2 * m->n_coords + sys->n_image + sys->n_u_input + m->n_params + 1);
+  ag_id *all = new_ids(sys, 2 * m->n_coords + sys->n_image + sys->n_u_input + m->n_params + 2 * sys->n_basis + 1);
   int k = 0;
   for (int c = 0; c < m->n_coords; c++) all[k++] = m->coords[c].q, all[k++] = m->coords[c].xi;
   for (int i = 0; i < sys->n_image; i++) all[k++] = sys->images[i].input;
@@ -23,6 +23,7 @@ static bool vanish(ag_system *sys, int n, const ag_id *x) {
     if (!ag_depends(m->graph, k, all, 1, &sys->u_inputs[i])) all[k++] = sys->u_inputs[i];
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) all[k++] = m->params[i].input;
+  k += ag_basis_inputs(sys, all + k);
   return ag_residue_vanish(m->graph, k, all, n, x);
 }
 

@@ -2,10 +2,10 @@
  * Choices in expressions: every abs, sign, min, max and comparison that depends on the given inputs can be read from a
  * branch instead, the sign of its switching function s. On a branch the expressions are smooth. Choices inside
  * `unvaried` expressions are steps of an iteration, and those between `unvaried` expressions have no effect that
- * counts: both are left alone. So are == and !=, which hold on no piece of a motion. */
+ * counts: both are left alone. So are == and !=, unless they ask whether a motion is on such a surface. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 /* ---- relevant nodes ---- */
 
@@ -58,26 +58,60 @@ static ag_id bare(ag_graph *g, ag_id s, int *sign) {
   }
 }
 
-/* The sign of b - a on the current branch (a 0: of b). 0: not a known surface. */
-static ag_id branch_of(ag_choices *f, ag_id a, ag_id b) {
-  enum { FORMS = 3 };
+/* -s in the forms in which it may be written: b - a of a - b and of b + (-a), a a number. */
+static ag_id flipped(ag_graph *g, ag_id s) {
+  double v;
+  if (ag_node_op(g, s) != AG_OP_SUB && ag_node_op(g, s) != AG_OP_ADD) return ag_neg(g, s);
+  ag_id a = ag_node_arg(g, s, 0), b = ag_node_arg(g, s, 1);
+  if (ag_node_op(g, s) == AG_OP_SUB) return ag_sub(g, b, a);
+  if (ag_is_num(g, a, &v)) return ag_sub(g, ag_num(g, -v), b);
+  return ag_is_num(g, b, &v) ? ag_sub(g, ag_num(g, -v), a) : ag_neg(g, s);
+}
+
+static bool equal(ag_graph *g, ag_id a, ag_id b) { return a == b || ag_is_zero(g, ag_sub(g, a, b)); }
+
+/* The surface that s = 0 is, -1: a new one; *sign is turned where the function of the surface is negative if s is not.
+ */
+static int known_surface(const ag_choices *f, ag_id s, int *sign) {
   ag_graph *g = f->g;
-  int sign[FORMS] = {1, -1};
-  ag_id s[FORMS];
-  s[0] = bare(g, a ? ag_sub(g, b, a) : b, &sign[0]);
-  s[1] = bare(g, a ? ag_sub(g, a, b) : ag_neg(g, b), &sign[1]);
-  sign[2] = -sign[0];
-  s[2] = bare(g, ag_neg(g, s[0]), &sign[2]);
-  for (int i = 0; i < f->n; i++)
-    for (int k = 0; k < FORMS; k++)
-      if (f->s[i] == s[k]) return sign[k] > 0 ? f->branch[i] : ag_neg(g, f->branch[i]);
+  ag_id one = bare(g, s, sign), other = flipped(g, one);
+  for (int i = 0; i < f->n; i++) {
+    if (equal(g, one, f->s[i])) return i;
+    if (!equal(g, other, f->s[i]) && !equal(g, one, flipped(g, f->s[i]))) continue;
+    *sign = -*sign;
+    return i;
+  }
+  return -1;
+}
+
+/* The sign of s = +-branch * function of a surface, the size of that function up to the sign: the same on both of its
+ * sides. 0: s is none. */
+static int size_sign(const ag_choices *f, ag_id s) {
+  int outer = 1;
+  s = bare(f->g, s, &outer);
+  for (int k = 0; k < 2 && ag_node_op(f->g, s) == AG_OP_MUL; k++)
+    for (int i = 0; i < f->n; i++) {
+      int sign = outer;
+      if (ag_node_arg(f->g, s, k) == f->branch[i] && known_surface(f, ag_node_arg(f->g, s, 1 - k), &sign) == i)
+        return sign;
+    }
+  return 0;
+}
+
+/* The sign of s on the current branch. 0: not a known surface. */
+static ag_id branch_of(ag_choices *f, ag_id s) {
+  ag_graph *g = f->g;
+  int sign = 1, size = size_sign(f, s), i = known_surface(f, s, &sign);
+  if (size) return ag_num(g, size);
+  if (i >= 0) return sign > 0 ? f->branch[i] : ag_neg(g, f->branch[i]);
   if (f->closed) return 0;
+  sign = 1;
   AG_PUSH(f->branch, f->n, f->cap);
   AG_PUSH(f->s, f->n, f->cap_s);
-  f->s[f->n] = s[0];
+  f->s[f->n] = bare(g, s, &sign);
   f->branch[f->n] = ag_input(g, ag_arena_printf(f->arena, "branch %d", f->n + 1), 1, 1, AG_LEAF_REAL);
   f->n++;
-  return sign[0] > 0 ? f->branch[f->n - 1] : ag_neg(g, f->branch[f->n - 1]);
+  return sign > 0 ? f->branch[f->n - 1] : ag_neg(g, f->branch[f->n - 1]);
 }
 
 /* The node x with its choice read from a branch, or itself. */
@@ -90,7 +124,7 @@ static ag_id on_branch(ag_choices *f, ag_id x) {
   ag_op op = ag_node_op(g, x);
   bool pair = op != AG_OP_SIGN && op != AG_OP_ABS;
   ag_id a = ab[0], b = ab[1];
-  branch = pair ? branch_of(f, a, b) : branch_of(f, 0, a);
+  branch = branch_of(f, pair ? ag_sub(g, b, a) : a);
   if (!branch) return x;
   switch (op) {
   case AG_OP_SIGN: return branch;
@@ -108,6 +142,20 @@ static void add_rule(ag_choices *f, ag_id from, ag_id to) {
   f->to[f->n_rule++] = to;
 }
 
+/* v == 0 and v != 0 where v = 0 is a surface: a motion along it is a combination of both of its sides, where v is not
+ * 0. Others (a guard of 0/0) are left alone. */
+static void add_guards(ag_choices *f, ag_id top, const bool *seen) {
+  for (ag_id x = 1; x <= top; x++) {
+    ag_op op = ag_node_op(f->g, x);
+    if (!seen[x] || (op != AG_OP_EQ && op != AG_OP_NE)) continue;
+    ag_id ab[2] = {ag_node_arg(f->g, x, 0), ag_node_arg(f->g, x, 1)};
+    if (f->n_rule) ag_substitute(f->g, f->n_rule, f->from, f->to, 2, ab);
+    ag_id s = ag_sub(f->g, ab[1], ab[0]);
+    int sign = 1;
+    if (known_surface(f, s, &sign) >= 0 || size_sign(f, s)) add_rule(f, x, ag_num(f->g, op == AG_OP_NE));
+  }
+}
+
 void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, const ag_id *only, int n_always) {
   ag_id top, top_only = 0;
   bool *seen = varied_cone(f->g, n_row, rows, &top),
@@ -117,6 +165,7 @@ void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, co
     if (!only || (x <= top_only && in_only[x]) || ag_depends(f->g, 1, &x, n_always, f->inputs + f->n_in - n_always))
       add_rule(f, x, on_branch(f, x));
   }
+  add_guards(f, top, seen);
   free(seen);
   free(in_only);
 }

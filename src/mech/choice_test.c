@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Choices read from branches: on each side the expression is the one that chooses there, and smooth beyond it. */
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 #include "tests/check.h"
 
 typedef struct subject {
@@ -89,7 +89,33 @@ static void check_nested(void) {
   finish(&s);
 }
 
+/* Questions that have the same answer on both sides of a surface: |x - 1| > 0, x != 1, and their opposites. */
+static void check_guards(void) {
+  for (int form = 0; form < 6; form++) {
+    subject s = make();
+    ag_graph *g = s.g;
+    ag_id one = ag_num(g, 1), zero = ag_num(g, 0), d = ag_sub(g, s.x, one), back = ag_sub(g, one, s.x);
+    ag_id size = ag_apply1(g, AG_OP_ABS, form % 2 ? back : d), sign = ag_apply1(g, AG_OP_SIGN, d);
+    ag_id ask[] = {ag_apply2(g, AG_OP_LT, zero, size), ag_apply2(g, AG_OP_LE, zero, size),
+                   ag_apply2(g, AG_OP_NE, s.x, one),   ag_apply2(g, AG_OP_NE, one, s.x),
+                   ag_apply2(g, AG_OP_LT, size, zero), ag_apply2(g, AG_OP_EQ, s.x, one)};
+    bool no = form >= 4;
+    ag_id y = ag_select(g, ask[form], no ? s.p : sign, no ? sign : s.p);
+    y = branched(&s, y);
+    AG_CHECK(s.f.n == 1);
+    double right = at(&s, s.f.s[0], 3, 0) > 0 ? 1 : -1;
+    for (int i = 0; i < 3; i++) /* on the surface, too */
+      AG_CHECK(at(&s, y, i, right) == 1 && at(&s, y, i, -right) == -1);
+    finish(&s);
+  }
+  subject s = make(); /* no surface: a guard */
+  ag_id y = ag_select(s.g, ag_apply2(s.g, AG_OP_EQ, s.x, ag_num(s.g, 0)), s.p, s.x);
+  AG_CHECK(branched(&s, y) == y && !s.f.n);
+  finish(&s);
+}
+
 int main(void) {
+  check_guards();
   check_sides();
   check_shared();
   check_nested();

@@ -5,7 +5,7 @@
  * does not depend on them. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 enum { MAX_IMAGES = 2 }; /* per rotation: more than two vectors are no cheaper than a quaternion */
 
@@ -304,22 +304,6 @@ static void search(core *k, const ag_id *motion, const ag_id *velocity, const ag
   free(used);
 }
 
-void ag_state_nodes(const derive *d, ag_id *out) {
-  const ag_system *sys = d->sys;
-  ag_graph *g = d->g;
-  for (int i = 0; i < d->nc; i++) {
-    const ag_layout_row *p = &sys->coords[i];
-    ag_id stored = d->m->coords[i].space == AG_SPACE_SO3 ? ag_stored(g, d->q[i]) : d->q[i];
-    for (int c = 0; c < p->n; c++)
-      out[sys->q_in_z[p->at + c]] = sys->q_leaf[i] ? sys->q_leaf[i][c] : ag_entry(g, stored, c, 0);
-  }
-  for (int i = 0; i < sys->n_image; i++)
-    for (int c = 0; c < 3; c++) out[sys->images[i].z + c] = ag_entry(g, sys->images[i].input, c, 0);
-  for (int i = 0; i < sys->n.process; i++) out[sys->q_in_z[sys->processes[i].at]] = d->m->processes[i].x;
-  for (int i = 0, at = sys->n.u_at; i < sys->n_u_input; i++)
-    for (int c = 0; c < ag_node_rows(g, sys->u_inputs[i]); c++) out[at++] = ag_entry(g, sys->u_inputs[i], c, 0);
-}
-
 /* z with u and q moved, each where there is a change (0: none). q only with position constraints: then all coordinates
  * are core. */
 static void moved(core *k, ag_id delta_u, ag_id delta_q, ag_id *out) {
@@ -406,13 +390,11 @@ static void find_core(core *k, ag_id *motion, const ag_id *process) {
   k->image_core = ag_heap_alloc(1);
 }
 
-/* The rows of the constraints that were dropped, in the inputs of z. */
-static int dropped_rows(core *k, ag_id *out) {
-  derive *d = k->d;
-  int n = 0;
-  for (int r = 0; r < d->sys->n.row; r++)
-    if (!d->sys->rows[r].kept) out[n++] = d->row_x[r];
-  ag_in_u(d, n, out);
+/* The rows of the constraints as they are written, coordinates in the inputs of z: choices of a row may cancel in the
+ * velocities solved from it, (if t < 5 then 1 else 0)*x' = 0. Velocities are not replaced: no row branches on one. */
+static int written_rows(core *k, ag_id *out) {
+  int n = k->d->sys->n.row;
+  memcpy(out, k->d->row_x, sizeof *out * (size_t)n);
   rewrite(k, n, out);
   return n;
 }
@@ -430,9 +412,9 @@ static void make_rows(core *k, const ag_id *outs, const ag_id *all, const ag_id 
   sys->dz = rows;
   sys->velocity = AG_NEWN(sys->arena, ag_id, nc + 1);
   memcpy(sys->velocity, outs, sizeof *outs * (size_t)nc);
-  ag_id *dropped = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
-  int n_dropped = dropped_rows(k, dropped);
-  ag_switches_find(d, rows, sys->velocity, forces, n_dropped, dropped);
+  ag_id *written = AG_NEWN(sys->arena, ag_id, sys->n.row + 1);
+  int n_written = written_rows(k, written);
+  ag_switches_find(d, rows, sys->velocity, forces, n_written, written);
   ag_role_make(sys, AG_ROLE_XI, nc, sys->velocity); /* on the branch of the motion: a row may end where it switches */
   ag_id *cheap = AG_NEWN(sys->arena, ag_id, sys->n.z + 1);
   memcpy(cheap, rows, sizeof *rows * (size_t)sys->n.z);
@@ -496,7 +478,7 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   if (n_moves) make_increment(&k, moves, moved_process);
   if (n_moved && rates) make_moved(&k, d->delta_u ? outs[changes] : 0, d->delta_q ? outs[changes + n_moved - 1] : 0);
   if (d->turn[0]) ag_role_make(sys, AG_ROLE_TURN, 3, turn);
-  if (d->turn[0] && sys->n_image) ag_align(d);
+  if (sys->n_image) ag_align(d);
   if (n_moves) ag_agree(d, solved);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) make_images(d);

@@ -433,7 +433,7 @@ const char *ag_system_discrete_lacks(const ag_system *sys, ag_discrete_form form
   if (form == AG_DISCRETE_SPARK && noise) return "motions without noise";
   if (form == AG_DISCRETE_SPARK && sys->n.g) return "constraints of velocities alone";
   if (form == AG_DISCRETE_SE3 && !sys->tapes[ag_discrete_role_of(form, noise)])
-    return "a Lagrangian of R^T x' and Omega alone";
+    return "a Lagrangian of R^T x' and Omega alone, without constraints and forces";
   return NULL;
 }
 

@@ -7,6 +7,7 @@
 const ag_dims *ag_system_dims(const ag_system *sys) { return &sys->n; }
 
 const ag_model *ag_system_model(const ag_system *sys) { return sys->model; }
+ag_model *ag_system_open_model(ag_system *sys) { return sys->model; }
 
 ag_graph *ag_system_graph(ag_system *sys) { return sys->model->graph; }
 

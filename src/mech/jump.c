@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 enum { POINTS = 24, NEWTON = 40 };
 

@@ -123,28 +123,6 @@ const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int 
 
 /* ---- names ---- */
 
-void ag_entry_name(const char *name, int rows, int cols, int entry, ag_text *out) {
-  ag_text_str(out, name);
-  if (cols > 1) ag_text_printf(out, "[%d,%d]", entry / cols + 1, entry % cols + 1);
-  else if (rows > 1) ag_text_printf(out, "[%d]", entry + 1);
-}
-
-int ag_entry_find(const char *name, int rows, int cols, const char *wanted) {
-  size_t n = strlen(name);
-  int row = 0, col = 1, end = 0;
-  if (strncmp(name, wanted, n)) return -2;
-  if (!wanted[n]) return -1;
-  if (rows * cols == 1) return -2;
-  if (cols > 1) (void)sscanf(wanted + n, "[%d,%d]%n", &row, &col, &end);
-  else (void)sscanf(wanted + n, "[%d]%n", &row, &end);
-  if (!end || row < 1 || row > rows || col < 1 || col > cols) return -2;
-  int entry = (row - 1) * cols + col - 1;
-  char text[40]; /* written as by ag_entry_name, not as "x[ 2]"; without allocating, as motions are read unguarded */
-  if (cols > 1) snprintf(text, sizeof text, "[%d,%d]", row, col);
-  else snprintf(text, sizeof text, "[%d]", row);
-  return strcmp(text, wanted + n) ? -2 : entry;
-}
-
 void ag_stored_name(const ag_layout_row *row, int k, ag_text *out) {
   bool rotation = row->kind == AG_LAYOUT_COORDINATE && row->factor == AG_SPACE_SO3;
   if (rotation) ag_text_printf(out, "%s as a quaternion: %c", row->name, "wxyz"[k]);

@@ -2,7 +2,7 @@
  * The layout: every named quantity of a system, one row each. Part of the front of mech/. */
 #ifndef AG_MECH_LAYOUT_H
 #define AG_MECH_LAYOUT_H
-#include "base/text.h"
+#include "base/entry.h"
 #include "model/model.h"
 
 typedef struct ag_system ag_system;
@@ -55,9 +55,6 @@ const ag_layout_row *ag_layout_item(const ag_system *sys, ag_layout_kind kind, i
  * is its number, row by row). NULL: there is none. */
 const ag_layout_row *ag_layout_find(const ag_system *sys, const char *name, int *entry);
 
-/* Name of an entry: "x", "x[2]", "A[1,2]"; and back: the entry, -1 for the whole, -2 if `wanted` is neither. */
-void ag_entry_name(const char *name, int rows, int cols, int entry, ag_text *out);
-int ag_entry_find(const char *name, int rows, int cols, const char *wanted);
 /* Name of a stored number of a row ("R as a quaternion: w"), and of a number of the reduced state. */
 void ag_stored_name(const ag_layout_row *row, int k, ag_text *out);
 void ag_reduced_name(const ag_system *sys, int k, ag_text *out);

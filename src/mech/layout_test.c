@@ -66,24 +66,6 @@ static void check(bench_system *b) {
   check_reduced(b->sys);
 }
 
-/* Shapes and what is looked for in them: the entry, -1 for the whole, -2 for nothing. */
-static void check_entries(void) {
-  static const struct {
-    const char *name;
-    int rows, cols;
-    const char *wanted;
-    int entry;
-  } cases[] = {
-      {"x", 1, 1, "x", -1},         {"x", 1, 1, "x[1]", -2},    {"x", 3, 1, "x[3]", 2},   {"x", 3, 1, "x[4]", -2},
-      {"x", 3, 1, "x[0]", -2},      {"x", 3, 1, "x[ 1]", -2},   {"x", 3, 1, "x[1", -2},   {"x", 3, 1, "x[1]'", -2},
-      {"x", 3, 1, "xx[1]", -2},     {"A", 2, 3, "A[2,1]", 3},   {"A", 2, 3, "A[2]", -2},  {"A", 2, 3, "A[3,1]", -2},
-      {"x[2]", 3, 1, "x[2][1]", 0}, {"x[2]", 3, 1, "x[2]", -1}, {"A", 2, 3, "A[1,3]", 2}, {"A", 1, 2, "A[1,2]", 1},
-      {"x[2]", 3, 1, "x[21]", -2},  {"x", 3, 1, "x[+1]", -2},   {"x", 3, 1, "x[01]", -2}, {"x", 3, 1, "", -2},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-    AG_CHECK(ag_entry_find(cases[i].name, cases[i].rows, cases[i].cols, cases[i].wanted) == cases[i].entry);
-}
-
 static void check_stored(void) {
   static const char *const words[] = {"R as a quaternion: w", "R as a quaternion: x", "R as a quaternion: y",
                                       "R as a quaternion: z"};
@@ -99,7 +81,6 @@ static void check_stored(void) {
 }
 
 int main(void) {
-  check_entries();
   check_stored();
   return each_case(check);
 }

@@ -101,8 +101,9 @@ static void report(derive *d, int velocity, const char *what) {
 static void report_no_freedom(derive *d) {
   const ag_model *m = d->m;
   ag_pos pos = m->n_constraints ? m->constraints[m->n_constraints - 1].pos : (ag_pos){0};
-  ag_ctx_warn(d->ctx, pos, "the constraints leave no freedom: they determine all %d velocities by themselves",
-              d->sys->n.xi);
+  int n = d->sys->n.xi;
+  if (n == 1) ag_ctx_warn(d->ctx, pos, "the constraints leave no freedom: they determine the velocity by themselves");
+  else ag_ctx_warn(d->ctx, pos, "the constraints leave no freedom: they determine all %d velocities by themselves", n);
 }
 
 /* False: not positive definite, which is reported with the direction. */

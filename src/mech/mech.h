@@ -79,7 +79,8 @@ const ag_id *ag_system_amplitude(const ag_system *sys, int channel); /* per proc
 const ag_id *ag_system_pull(const ag_system *sys, int channel);
 const ag_dims *ag_system_dims(const ag_system *sys);
 const ag_model *ag_system_model(const ag_system *sys);
-ag_graph *ag_system_graph(ag_system *sys); /* to build further expressions */
+ag_model *ag_system_open_model(ag_system *sys); /* the same, to add expressions */
+ag_graph *ag_system_graph(ag_system *sys);      /* to build further expressions */
 ag_elimination ag_system_elimination(const ag_system *sys);
 ag_closure_cost ag_system_closure_cost(const ag_system *sys);
 bool ag_closure_sparse(const ag_system *sys);         /* is the sparse form predicted to cost less? */
@@ -169,6 +170,7 @@ typedef enum ag_show_form {
 typedef struct ag_show_options {
   ag_show_form form;
   bool latex, standalone; /* standalone: a complete file for LaTeX */
+  double width;           /* of a line in LaTeX, in letters; 0: that of a page of paper */
 } ag_show_options;
 void ag_system_show(ag_system *sys, const ag_show_options *o, ag_text *out);
 

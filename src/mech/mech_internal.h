@@ -197,6 +197,8 @@ bool ag_is_sparse(const ag_system *sys);              /* rows and Jacobians are 
  * inputs: those of all processes. rates: their drift, or with a channel their amplitude in it, at the velocities given
  * (NULL: as they stand, in xi); how many. */
 int ag_process_inputs(const ag_model *m, ag_id *inputs);
+/* basis.c: the data of the bases, at most 2 n_basis inputs; returns how many. */
+int ag_basis_inputs(const ag_system *sys, ag_id *inputs);
 int ag_process_rates(const ag_system *sys, int channel, const ag_id *velocity, ag_id *rates);
 bool ag_process_in(const ag_model *m, int n, const ag_id *x); /* does any of the expressions contain one? */
 void ag_process_collect(derive *d);                           /* amplitudes; the role PROCESS */
@@ -331,7 +333,7 @@ ag_id ag_stored_rate(derive *d, int i, ag_id xi);
 void ag_in_u(derive *d, int n, ag_id *x);
 ag_id ag_solve_mass(derive *d, ag_id right);
 
-void ag_state_nodes(const derive *d, ag_id *out); /* the numbers of z */
+void ag_state_nodes(const derive *d, ag_id *out); /* bind.c: the numbers of z */
 
 /* align.c: the role ALIGN; the role AGREE, where it can be made; solved: solved_x in the inputs of z. turned:
  * q (1, delta/2) of length 1, the rotation moved by delta, to first order. */
@@ -393,49 +395,8 @@ int ag_unit_row(ag_graph *g, ag_id c); /* i when c is row i of the identity: the
 void ag_rotate_vectors(const ag_system *sys, int n, ag_id *outs);
 ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs); /* sums of products are factored */
 
-/* pulse.c: terms of dz that may be short in time; state: the inputs of z, and t. collect: those of any expressions (the
- * caller frees them), and how many. levelled: each minus its two levels, 2 n expressions. */
-void ag_pulses_find(derive *d, int n_state, const ag_id *state, const ag_id *rows);
-int ag_pulses_collect(ag_system *sys, int n_row, const ag_id *rows, int n_state, const ag_id *state, ag_id **terms);
-ag_id *ag_pulses_levelled(ag_graph *g, int n, const ag_id *terms, ag_id *levels);
-
-/* choice.c: choices in expressions. The caller sets graph, arena and inputs (owned). */
-typedef struct ag_choices {
-  ag_graph *g;
-  ag_arena *arena; /* of names */
-  int n_in;
-  ag_id *inputs; /* a choice that depends on none of these is left alone */
-  int n, cap, cap_s;
-  ag_id *branch, *s; /* per switching function: the input of its sign; itself, with the choices inside it as branches */
-  int n_rule, cap_from, cap_to;
-  ag_id *from, *to; /* nodes that choose, and what replaces them */
-  bool closed;      /* no more switching functions: what chooses on another surface is left alone */
-} ag_choices;
-/* Finds those of the rows. only (or NULL): among them those of other expressions, and those that depend on the last
- * n_always inputs. */
-void ag_choices_find(ag_choices *f, int n_row, const ag_id *rows, int n_only, const ag_id *only, int n_always);
-void ag_choices_done(ag_choices *f);
-/* Is there any that depends on the inputs? */
-bool ag_choices_exist(const ag_graph *g, int n_row, const ag_id *rows, int n_in, const ag_id *inputs);
-
-/* switch.c: choices in the equations become data; rows of dz and velocities (per coordinate) are changed in place.
- * forces: per coordinate, in the inputs of z. */
-/* A model whose events cut the steps (contacts with corners) says itself where its geometry bends: choices that read
- * coordinates alone are left to them, unless they occur in a force. */
-bool ag_has_cuts(const ag_model *m);
-/* dropped: further expressions, rows of the constraints that do not act: a motion ends its steps where they switch. */
-void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces, int n_dropped,
-                      const ag_id *dropped);
-/* branched.c: a tape on the full state that reads branches. */
-ag_tape *ag_branched_tape(ag_system *sys, int n_out, const ag_id *outs);
-/* Other expressions in (q, u, t) and images: in the inputs of z, those choices read from branches. */
-void ag_switches_apply(ag_system *sys, int n, ag_id *outs);
-/* S^T lambda per coordinate, in (q, u, t). Not with AG_ELIM_SADDLE. */
+/* power.c: S^T lambda per coordinate, in (q, u, t). Not with AG_ELIM_SADDLE. */
 void ag_reactions(ag_system *sys, ag_id *out);
-/* Expressions of the model in the inputs of z, their choices on branches; and as a tape, NULL if forces of constraint
- * are read. */
-void ag_on_branches(ag_system *sys, int n_out, ag_id *outs);
-ag_tape *ag_branch_tape(ag_system *sys, int n_out, const ag_id *outs);
 
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);
@@ -463,9 +424,6 @@ const ag_system *ag_work_system(const ag_work *w);
 
 /* undetermined.c: reports observables that are forces which redundant rows do not determine */
 void ag_undetermined(derive *d);
-
-/* jump.c: a Lagrangian, or a constraint, that jumps as the motion passes a surface is refused. */
-ag_status ag_jumps_check(derive *d);
 
 /* mass.c */
 ag_status ag_mass_check(derive *d);

@@ -19,7 +19,8 @@ typedef struct momenta {
   ag_sheet *s;
   int n_turn, cap, n_let;
   turn *turns;
-  ag_id *xi, *q, *velocity;    /* per coordinate; velocity: xi in u, in terms of the symbols */
+  ag_id *xi, *xi_rate, *q;     /* per coordinate; xi_rate: xi', one symbol for all of the page */
+  ag_id *velocity;             /* xi in u, in terms of the symbols */
   ag_id *let, *let_as, *means; /* vectors that the model names: as they are, their names, in terms of other names */
   ag_id *weight, *named;       /* per such name: dl/d(name); those that have a name */
   int n_named, n_momentum;
@@ -293,11 +294,8 @@ static ag_id momentum_rate(momenta *m, int i, ag_id p) {
   free_of_place = free_of_place && !ag_depends(g, 1, &p, m->n_let, m->let_as) &&
                   !ag_depends(g, 1, &p, m->n_named, m->named);
   if (free_of_place && ag_normal_size(g, p) <= SHORT) {
-    ag_id *a = AG_NEWN(s->a, ag_id, model->n_coords + 1), rate;
-    for (int k = 0; k < model->n_coords; k++)
-      a[k] =
-          ag_input(g, ag_arena_printf(s->a, "%s'", ag_node_name(g, m->xi[k])), model->coords[k].dim, 1, AG_LEAF_REAL);
-    ag_forward(g, model->n_coords, m->xi, a, 1, &p, &rate);
+    ag_id rate;
+    ag_forward(g, model->n_coords, m->xi, m->xi_rate, 1, &p, &rate);
     return ag_sheet_normal(s, rate);
   }
   m->n_momentum++;
@@ -352,7 +350,12 @@ static void init(momenta *m, ag_sheet *s) {
   int nc = model->n_coords;
   *m = (momenta){.s = s, .xi = AG_NEWN(s->a, ag_id, nc + 1), .q = AG_NEWN(s->a, ag_id, nc + 1)};
   m->velocity = AG_NEWN(s->a, ag_id, nc + 1);
-  for (int i = 0; i < nc; i++) m->xi[i] = model->coords[i].xi, m->q[i] = model->coords[i].q;
+  m->xi_rate = AG_NEWN(s->a, ag_id, nc + 1);
+  for (int i = 0; i < nc; i++) {
+    m->xi[i] = model->coords[i].xi, m->q[i] = model->coords[i].q;
+    const char *name = ag_arena_printf(s->a, "%s'", ag_node_name(s->g, m->xi[i]));
+    m->xi_rate[i] = ag_input(s->g, name, model->coords[i].dim, 1, AG_LEAF_REAL);
+  }
   find_turns(m);
   ag_id *roots = AG_NEWN(s->a, ag_id, nc + 1);
   roots[nc] = ag_sheet_turned(s, model->lagrangian);

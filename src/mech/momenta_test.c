@@ -67,7 +67,30 @@ static void check_swing(void) {
   bench_done(&b);
 }
 
+/* l = a'^2 + (a' + b')^2/2 with b' = -a' + c: X_a - X_b is 2 a'', in which the accelerations of both are one symbol. */
+static ag_model *pair(void) {
+  ag_model *m = ag_model_create("pair");
+  ag_graph *g = m->graph;
+  int a = scalar(m, "a", AG_SPACE_R), b = scalar(m, "b", AG_SPACE_R);
+  ag_id x = m->coords[a].xi, sum = ag_add(g, x, m->coords[b].xi);
+  m->lagrangian = ag_add(g, ag_mul(g, x, x), ag_mul(g, ag_num(g, 0.5), ag_mul(g, sum, sum)));
+  ag_model_add_constraint(m, ag_sub(g, sum, ag_num(g, 2)), NULL, nowhere);
+  start_at(m, true, a, 0, 1);
+  return m;
+}
+
+static void check_pair(void) {
+  bench_system b;
+  ag_text text = {0};
+  bench_init(&b, &(mech_case){.make = pair});
+  print(&b, false, &text);
+  AG_CHECK(strstr(text.s, "  a'' = 0\n"));
+  ag_text_done(&text);
+  bench_done(&b);
+}
+
 int main(void) {
   check_swing();
+  check_pair();
   return each_case(check);
 }

@@ -260,10 +260,7 @@ static fields fields_of(derive *d) {
   for (int i = 0; i < m->n_params; i++)
     if (m->params[i].input) f.inputs[f.n_all++] = m->params[i].input;
   f.inputs[f.n_all++] = m->t;
-  for (int i = 0; i < sys->n_basis; i++) {
-    if (sys->bases[i].N) f.inputs[f.n_all++] = sys->bases[i].N;
-    if (sys->bases[i].W) f.inputs[f.n_all++] = sys->bases[i].W;
-  }
+  f.n_all += ag_basis_inputs(sys, f.inputs + f.n_all);
   return f;
 }
 

@@ -3,7 +3,7 @@
  * expressions of the full state and the multipliers. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 typedef struct builtins {
   int n;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 void ag_reactions(ag_system *sys, ag_id *out) {
   ag_graph *g = sys->model->graph;

@@ -8,7 +8,7 @@
  * a bump: it is not among them. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 enum { TAME = 4 }; /* factors up to which a product is tame */
 /* Degrees of polynomials: from which a quotient by one is short; up to which they are counted; not a polynomial. */
@@ -16,7 +16,9 @@ enum { STEEP = 4, MOST = 64, OTHER = 255 };
 
 /* Properties of a node. */
 typedef struct trace {
-  bool seen, t, state;  /* the equations depend on it; it depends on time; on the state */
+  bool seen;            /* the equations depend on it */
+  bool wanted, traced;  /* its properties are asked for; are known */
+  bool t, state;        /* it depends on time; on the state */
   bool basis;           /* on the data of a basis, whose own projections are smooth */
   unsigned char degree; /* in t; more than TAME: it may be short */
   unsigned char power;  /* in the state: 0, 1, 2 or more; 2 also for functions that turn around */
@@ -108,24 +110,39 @@ static void leave_out_bounded(hunt *k, const ag_system *sys) {
   }
 }
 
-static void trace_all(hunt *k, const ag_system *sys, ag_id top, ag_id t, int n_state, const ag_id *state) {
+static void trace_inputs(hunt *k, const ag_system *sys, ag_id t, int n_state, const ag_id *state) {
   for (int i = 0; i < n_state; i++) {
     k->at[state[i]].state = state[i] != t;
     k->at[state[i]].power = k->at[state[i]].poly = state[i] != t;
   }
   leave_out_bounded(k, sys);
   k->at[t].t = true, k->at[t].degree = 1;
-  for (ag_id x = 1; x <= top; x++) {
-    for (int i = 0; i < ag_node_n_arg(k->g, x); i++) {
-      const trace *a = &k->at[ag_node_arg(k->g, x, i)];
-      k->at[x].t = k->at[x].t || a->t;
-      k->at[x].state = k->at[x].state || a->state;
-      k->at[x].basis = k->at[x].basis || a->basis;
-    }
-    if (x != t) k->at[x].degree = (unsigned char)degree_of(k, x);
-    if (ag_node_n_arg(k->g, x))
-      k->at[x].power = (unsigned char)power_of(k, x), k->at[x].poly = (unsigned char)poly_of(k, x);
+}
+
+static void trace_node(hunt *k, ag_id x) {
+  trace *a = &k->at[x];
+  const int n = ag_node_n_arg(k->g, x);
+  a->traced = true;
+  for (int i = 0; i < n; i++) {
+    const trace *arg = &k->at[ag_node_arg(k->g, x, i)];
+    a->t = a->t || arg->t;
+    a->state = a->state || arg->state;
+    a->basis = a->basis || arg->basis;
   }
+  if (!n || !(a->t || a->state)) return; /* a constant: all degrees are 0 */
+  a->degree = (unsigned char)degree_of(k, x);
+  a->power = (unsigned char)power_of(k, x), a->poly = (unsigned char)poly_of(k, x);
+}
+
+/* Of a node that the equations may not depend on, such as an entry that was there already. */
+static void trace_cone(hunt *k, ag_id x) {
+  if (k->at[x].traced) return;
+  k->at[x].wanted = true;
+  for (ag_id y = x; y > 0; y--)
+    for (int i = 0; k->at[y].wanted && !k->at[y].traced && i < ag_node_n_arg(k->g, y); i++)
+      k->at[ag_node_arg(k->g, y, i)].wanted = true;
+  for (ag_id y = 1; y <= x; y++)
+    if (k->at[y].wanted && !k->at[y].traced) trace_node(k, y);
 }
 
 /* A function of the state that may be short in space. */
@@ -147,6 +164,7 @@ static bool is_local(const hunt *k, ag_id x) {
 static void add_scalar(hunt *k, ag_id x) {
   ag_op op = ag_node_op(k->g, x);
   bool new = true;
+  if (x <= k->top) trace_cone(k, x);
   if (x <= k->top && k->at[x].degree <= TAME) return;
   for (int i = 0; i < ag_node_n_arg(k->g, x) && (op == AG_OP_ADD || op == AG_OP_SUB || op == AG_OP_NEG); i++) {
     add_scalar(k, ag_node_arg(k->g, x, i));
@@ -177,12 +195,12 @@ static ag_id bump_of(const hunt *k, ag_id x) {
 /* Largest terms of time alone, and functions of time and the state together. */
 static void collect(hunt *k, ag_id x) {
   const trace *a = &k->at[x];
-  if (a->seen && !a->t && !a->basis && is_local(k, x)) {
+  if (!a->t && !a->basis && is_local(k, x)) {
     ag_id bump = bump_of(k, x);
     AG_PUSH(k->terms, k->n, k->cap);
     k->terms[k->n++] = bump;
   }
-  if (!a->seen || !a->t) return;
+  if (!a->t) return;
   for (int i = 0; i < ag_node_n_arg(k->g, x) && a->state; i++) {
     ag_id arg = ag_node_arg(k->g, x, i);
     if (k->at[arg].t && !k->at[arg].state && k->at[arg].degree > TAME) add(k, arg);
@@ -209,10 +227,13 @@ int ag_pulses_collect(ag_system *sys, int n_row, const ag_id *rows, int n_state,
     k.at[sys->bases[i].N].basis = sys->bases[i].N != 0;
     if (sys->bases[i].W) k.at[sys->bases[i].W].basis = true;
   }
-  trace_all(&k, sys, top, t, n_state, state);
+  trace_inputs(&k, sys, t, n_state, state);
+  for (ag_id x = 1; x <= top; x++)
+    if (k.at[x].seen) trace_node(&k, x);
   for (int i = 0; i < n_row; i++)
     if (k.at[rows[i]].t && !k.at[rows[i]].state && k.at[rows[i]].degree > TAME) add(&k, rows[i]);
-  for (ag_id x = 1; x <= top; x++) collect(&k, x);
+  for (ag_id x = 1; x <= top; x++)
+    if (k.at[x].seen) collect(&k, x);
   free(k.at);
   *terms = k.terms;
   return k.n;

@@ -227,6 +227,7 @@ static ag_status start_ranks(ranks *k) {
   derive *d = k->d;
   ag_system *sys = d->sys;
   int at_start = 0, lost = -1, bad;
+  bool defined = true;
   bool *empty = AG_NEWN(sys->arena, bool, sys->n.row + 1); /* rows without velocities */
   memset(empty, true, (size_t)sys->n.row);
   for (int i = 0; i < d->S_at.n; i++) empty[d->S_at.row[i]] = false;
@@ -239,14 +240,20 @@ static ag_status start_ranks(ranks *k) {
     at_start += here < 0 ? 0 : here;
     sys->n.rank += k->rank[b] = near;
     if (here >= near || lost >= 0) continue;
+    defined = here >= 0;
     rows_at(k, d->samples);
     (void)rank_now(k, b);
     lost = row_at(k, b, here < 0 ? 0 : k->pivots[here]);
   }
   if (lost < 0) return AG_OK;
-  ag_ctx_error(d->ctx, sys->rows[lost].pos,
-               "the constraints lose rank at the start (%d of %d rows independent): choose another start", at_start,
-               sys->n.rank);
+  if (!defined)
+    ag_ctx_error(d->ctx, sys->rows[lost].pos,
+                 "%s has no finite coefficients at the start: choose another start, or write it without the division",
+                 ag_row_text(sys, lost, sys->arena));
+  else
+    ag_ctx_error(d->ctx, sys->rows[lost].pos,
+                 "the constraints lose rank at the start (%d of %d rows independent): choose another start", at_start,
+                 sys->n.rank);
   return AG_WRONG;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 /* Nodes replaced by others. */
 typedef struct rules {
@@ -305,6 +305,7 @@ ag_tape *ag_system_guard(ag_system *sys) {
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(n + 1));
   for (int i = 0; i < n; i++)
     outs[i] = i < sys->n_minor ? sys->made[AG_ROLE_MINOR][i] : sys->made[AG_ROLE_FRAGILE][i - sys->n_minor];
+  ag_split_leaves(sys, n, outs);
   ag_tape *tape = ag_reduced_tape(sys, n, outs);
   free(outs);
   return tape;

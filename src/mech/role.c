@@ -2,7 +2,7 @@
  * The tapes of a system, by role: created, found and freed from the table role.def. */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 /* What a tape reads. */
 typedef enum state_kind { REDUCED, MOTION, FULL, LAMBDA, BRANCHED } state_kind;

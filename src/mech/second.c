@@ -38,13 +38,19 @@ static ag_id second_derivatives(derive *d, ag_id L) {
 }
 
 /* L in u. Coordinates that have dropped out of momentum and force (cancel.c) drop out of M as well: they are 0. */
-static ag_id in_u(derive *d) {
-  ag_id L = d->m->lagrangian, outs[2] = {d->sys->momentum, d->sys->force}, zero = ag_num(d->g, 0);
+static ag_id in_u(derive *d, const bool *gone) {
+  ag_id L = d->m->lagrangian, zero = ag_num(d->g, 0);
   ag_in_u(d, 1, &L);
   for (int i = 0; i < d->nc; i++)
-    if (ag_is_scalar(d->g, d->q[i]) && !ag_depends(d->g, 2, outs, 1, &d->q[i]))
-      ag_substitute(d->g, 1, &d->q[i], &zero, 1, &L);
+    if (gone[i] && ag_is_scalar(d->g, d->q[i])) ag_substitute(d->g, 1, &d->q[i], &zero, 1, &L);
   return L;
+}
+
+/* Does the matrix depend on one of these coordinates? */
+static bool reads(const derive *d, ag_id mass, const bool *these) {
+  for (int i = 0; i < d->nc; i++)
+    if (these[i] && ag_depends(d->g, 1, &mass, 1, &d->q[i])) return true;
+  return false;
 }
 
 /* ---- what it costs ---- */
@@ -69,9 +75,7 @@ static int cost(derive *d, ag_id mass) {
     binds[n++] = (ag_bind){x, is_param(d->m, x) ? AG_SEG_P : AG_SEG_Z, size};
     size += ag_input_storage(g, x);
   }
-  ag_tape *tape = ag_tape_create(g, n, binds, d->nc + 1, outs);
-  int operations = ag_tape_cost(tape);
-  ag_tape_free(tape);
+  int operations = ag_tape_cost_of(g, n, binds, d->nc + 1, outs);
   free(binds), free(outs);
   return operations;
 }
@@ -86,9 +90,13 @@ static bool applies(const derive *d) {
 ag_id ag_second_mass(derive *d) {
   ag_id by_momentum = ag_jacobian(d->g, d->sys->momentum, d->sys->n_u_input, d->sys->u_inputs);
   if (!applies(d)) return by_momentum;
-  ag_id outs[2] = {d->sys->momentum, d->sys->force}, mass = second_derivatives(d, in_u(d));
-  for (int i = 0; i < d->nc; i++)
-    if (ag_depends(d->g, 1, &mass, 1, &d->q[i]) && !ag_depends(d->g, 2, outs, 1, &d->q[i])) return by_momentum;
+  ag_id outs[2] = {d->sys->momentum, d->sys->force};
+  bool *gone = ag_heap_alloc((size_t)d->nc + 1);
+  for (int i = 0; i < d->nc; i++) gone[i] = !ag_depends(d->g, 2, outs, 1, &d->q[i]);
+  ag_id mass = second_derivatives(d, in_u(d, gone));
+  bool other = reads(d, mass, gone);
+  free(gone);
+  if (other) return by_momentum;
   int before = cost(d, by_momentum);
   return before - cost(d, mass) > before / MARGIN ? mass : by_momentum;
 }

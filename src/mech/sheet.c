@@ -9,8 +9,8 @@
 /* Sizes from which a piece gets a name: used twice; used once in a product; used once where lines are not broken; and
  * of what is long throughout. */
 enum { LONG = 11, TOO_LONG = 45, UNBROKEN = 23, MANY = 1200 };
-/* Widths in LaTeX: of a line; of a left side beside a right side that fits, and beside any. */
-static const double LINE = 68, LEFT = 22, SHORT = 12;
+/* Parts of a line in LaTeX: of a left side beside a right side that fits, and beside any. */
+static const double LEFT = 0.32, SHORT = 0.18;
 
 /* r for `if r == 0 then 1 else r`, which quotients of lengths are computed with; 1 for the length of a unit vector, and
  * a root for other lengths where that is shorter. */
@@ -75,7 +75,7 @@ static void find_symmetric(ag_sheet *s) {
 
 void ag_sheet_init(ag_sheet *s, ag_system *sys) {
   const ag_model *m = sys->model;
-  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create(), .velocity = sys->xi_of_u};
+  *s = (ag_sheet){.sys = sys, .g = m->graph, .a = ag_arena_create(), .width = 68, .velocity = sys->xi_of_u};
   s->given = AG_NEWN(s->a, ag_id, m->n_lets + 1);
   s->let = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
   s->let_as = AG_NEWN(s->a, ag_id, m->n_lets + m->n_coords);
@@ -436,7 +436,9 @@ static void text_line(const ag_sheet *s, ag_id left, ag_id right, ag_text *out) 
 }
 
 /* Does the left side stand before the right one, not on lines of its own? */
-static bool beside(double left, double right) { return left <= LEFT && (left <= SHORT || left + right <= LINE); }
+static bool beside(const ag_sheet *s, double left, double right) {
+  return left <= LEFT * s->width && (left <= SHORT * s->width || left + right <= s->width);
+}
 
 /* Lines from..to-1, as one align environment. */
 static void latex_block(const ag_sheet *s, int from, int to, ag_text *out) {
@@ -447,21 +449,21 @@ static void latex_block(const ag_sheet *s, int from, int to, ag_text *out) {
     ag_print_formula(s->g, s->lines[i].left, true, l);
     ag_print_formula(s->g, s->lines[i].right, true, r);
     double width = ag_tex_width(l->s, l->n);
-    if (beside(width, ag_tex_width(r->s, r->n)) && width > widest) widest = width;
+    if (beside(s, width, ag_tex_width(r->s, r->n)) && width > widest) widest = width;
   }
   ag_text_str(out, "\\begin{align*}\n");
   for (int i = from; i < to; i++) {
     ag_text *l = &text[2 * (i - from)], *r = l + 1;
     if (i > from) ag_text_str(out, " \\\\\n");
-    if (beside(ag_tex_width(l->s, l->n), ag_tex_width(r->s, r->n))) ag_text_printf(out, "%s &= ", l->s);
+    double left = ag_tex_width(l->s, l->n), right = ag_tex_width(r->s, r->n);
+    if (beside(s, left, right)) ag_text_printf(out, "%s &= ", l->s);
     else {
       ag_text_str(out, "&");
-      ag_tex_break(l->s, LINE - widest, out);
-      ag_text_str(out, " \\\\\n&\\qquad = ");
+      ag_tex_break(l->s, s->width - widest, out);
+      ag_text_str(out, left + right + 3 <= s->width - widest ? " = " : " \\\\\n&\\qquad = ");
     }
-    ag_tex_break(r->s, LINE - widest - 3, out);
-    ag_text_done(l);
-    ag_text_done(r);
+    ag_tex_break(r->s, s->width - widest - 3, out);
+    ag_text_done(l), ag_text_done(r);
   }
   ag_text_str(out, "\n\\end{align*}\n");
   free(text);

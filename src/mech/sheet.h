@@ -17,6 +17,7 @@ typedef struct ag_sheet {
   ag_graph *g;
   ag_arena *a;
   bool latex, standalone; /* standalone: headings are printed, else they are comments */
+  double width;           /* of a line in LaTeX, as ag_tex_width counts; that of a page of paper */
   int n, cap;
   ag_sheet_line *lines;
   int n_let, n_known; /* scalars that may turn up as factors and their names: lets, then velocities */

@@ -188,12 +188,12 @@ static void add_motion(ag_sheet *s) {
 /* Large systems: entry by entry, as they are. */
 static void add_entry(ag_sheet *s, const char *A, int i, int j, ag_id x) {
   if (ag_is_zero(s->g, x)) return;
-  ag_sheet_add(s, ag_input(s->g, ag_arena_printf(s->a, "%s[%d,%d]", A, i + 1, j + 1), 1, 1, AG_LEAF_REAL), x);
+  ag_sheet_add(s, ag_input(s->g, ag_entry_of_matrix(s->a, A, i, j), 1, 1, AG_LEAF_REAL), x);
 }
 
 static void add_column(ag_sheet *s, const char *f, int n, ag_id x) {
   for (int i = 0; i < n; i++) {
-    ag_id left = ag_input(s->g, ag_arena_printf(s->a, "%s[%d]", f, i + 1), 1, 1, AG_LEAF_REAL);
+    ag_id left = ag_input(s->g, ag_entry_of(s->a, f, i), 1, 1, AG_LEAF_REAL);
     ag_sheet_add(s, left, ag_entry(s->g, x, i, 0));
   }
 }
@@ -411,6 +411,7 @@ static void show_as(ag_system *sys, const ag_show_options *o, void (*form)(ag_sh
   ag_sheet s;
   ag_sheet_init(&s, sys);
   s.latex = o->latex;
+  if (o->width > 0) s.width = o->width;
   s.standalone = o->latex && o->standalone;
   form(&s);
   ag_sheet_print(&s, out);

@@ -4,7 +4,7 @@
  * branch where s is zero (docs/design/0021). */
 #include <string.h>
 
-#include "mech/mech_internal.h"
+#include "mech/choices.h"
 
 /* Of the reduced state, the velocities and time last. */
 static void collect_inputs(ag_choices *f, const derive *d) {
@@ -65,30 +65,25 @@ static void keep_choices(ag_system *sys, const ag_choices *f) {
 }
 
 void ag_switches_apply(ag_system *sys, int n, ag_id *outs) {
-  ag_graph *g = sys->model->graph;
-  for (int i = 0; i < sys->model->n_coords; i++) {
-    if (!sys->q_leaf[i]) continue;
-    ag_id stack = ag_stack(g, sys->coords[i].n, 1, sys->q_leaf[i]);
-    ag_substitute(g, 1, &sys->model->coords[i].q, &stack, n, outs);
-  }
+  ag_split_leaves(sys, n, outs);
   if (!sys->choices) return;
   ag_choices f = *sys->choices;
   f.cap_from = f.cap_to = f.n_rule;
   f.from = memcpy(ag_heap_alloc(sizeof *f.from * (size_t)(f.n_rule + 1)), f.from, sizeof *f.from * (size_t)f.n_rule);
   f.to = memcpy(ag_heap_alloc(sizeof *f.to * (size_t)(f.n_rule + 1)), f.to, sizeof *f.to * (size_t)f.n_rule);
   ag_choices_find(&f, n, outs, 0, NULL, 0);
-  ag_substitute(g, f.n_rule, f.from, f.to, n, outs);
+  ag_substitute(sys->model->graph, f.n_rule, f.from, f.to, n, outs);
   free(f.from), free(f.to);
 }
 
-void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces, int n_dropped,
-                      const ag_id *dropped) {
+void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forces, int n_written,
+                      const ag_id *written) {
   ag_system *sys = d->sys;
   const ag_id *only = ag_has_cuts(d->m) ? forces : NULL;
   ag_choices f = {.g = d->g, .arena = sys->arena};
   collect_inputs(&f, d);
   ag_choices_find(&f, sys->n.z, rows, d->nc, only, sys->n_u_input + 1);
-  ag_choices_find(&f, n_dropped, dropped, d->nc, only, sys->n_u_input + 1);
+  ag_choices_find(&f, n_written, written, d->nc, only, sys->n_u_input + 1);
   if (f.n) {
     sys->pointwise = AG_NEWN(sys->arena, ag_id, sys->n.z);
     memcpy(sys->pointwise, rows, sizeof *rows * (size_t)sys->n.z);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/dense.h"
+#include "mech/choices.h"
 #include "mech/start_internal.h"
 
 /* Energy and equations must have values at the start. */

@@ -27,11 +27,39 @@ static double word_width(const char *word, size_t n) {
   return 1.2;
 }
 
+static const char begin_matrix[] = "\\begin{pmatrix}", end_matrix[] = "\\end{pmatrix}";
+
+/* A matrix at s: the widest entries of its columns, with its brackets. *after: where it ends. */
+static double matrix_width(const char *s, size_t n, size_t *after) {
+  enum { COLUMNS = 16 };
+  double widest[COLUMNS] = {0}, sum = 2;
+  size_t entry = sizeof begin_matrix - 1, i = entry;
+  int column = 0, depth = 0; /* depth: of matrices inside */
+  for (; i < n; i++) {
+    const bool ends = !strncmp(s + i, end_matrix, sizeof end_matrix - 1), next = !strncmp(s + i, "\\\\", 2);
+    if (!strncmp(s + i, begin_matrix, sizeof begin_matrix - 1)) depth++;
+    if (depth == 0 && (ends || next || s[i] == '&')) {
+      const double width = ag_tex_width(s + entry, i - entry);
+      if (width > widest[column]) widest[column] = width;
+      column = next ? 0 : column + 1 < COLUMNS ? column + 1 : column;
+      entry = i + 1 + next;
+    }
+    i += next;
+    if (ends && depth-- == 0) break;
+  }
+  for (int k = 0; k < COLUMNS; k++) sum += widest[k] > 0 ? widest[k] + 1 : 0;
+  *after = i + sizeof end_matrix - 1 < n ? i + sizeof end_matrix - 1 : n;
+  return sum;
+}
+
 double ag_tex_width(const char *s, size_t n) {
   double width = 0;
   for (size_t i = 0; i < n;) {
     size_t start = i, end;
-    if (s[i] == '\\' && i + 1 < n && isalpha((unsigned char)s[i + 1])) {
+    if (n - i > sizeof begin_matrix && !memcmp(s + i, begin_matrix, sizeof begin_matrix - 1)) {
+      width += matrix_width(s + i, n - i, &end);
+      i += end;
+    } else if (s[i] == '\\' && i + 1 < n && isalpha((unsigned char)s[i + 1])) {
       for (i++; i < n && isalpha((unsigned char)s[i]); i++) continue;
       if (i - start == 5 && !memcmp(s + start, "\\frac", 5)) {
         size_t middle = group_end(s, n, i);

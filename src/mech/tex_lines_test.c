@@ -12,6 +12,11 @@ static void check_widths(void) {
   AG_CHECK(width("\\boldsymbol{a}") == width("a"));
   AG_CHECK(width("\\frac{a + b}{c}") < width("a + b") + width("c"));
   AG_CHECK(width("\\frac{a + b}{c}") == width("\\frac{c}{a + b}"));
+  AG_CHECK(width("\\begin{pmatrix}a + b \\\\ c\\end{pmatrix} d") ==
+           width("\\begin{pmatrix}c \\\\ a + b\\end{pmatrix}") + width("d"));
+  AG_CHECK(width("\\begin{pmatrix}a + b & 0 \\\\ 0 & c + d\\end{pmatrix}") > 2 * width("a + b"));
+  AG_CHECK(width("\\begin{pmatrix}\\begin{pmatrix}a \\\\ b\\end{pmatrix} \\\\ c\\end{pmatrix} d") <
+           2 * width("\\begin{pmatrix}aa\\end{pmatrix}"));
 }
 
 /* The lines of a broken formula: their number, and the widest. */

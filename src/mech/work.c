@@ -24,6 +24,11 @@ ag_work *ag_work_create(const ag_system *sys, const double *params) {
     largest = largest > (size_t)sys->bases[i].n_y ? largest : (size_t)sys->bases[i].n_y;
   w->y = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
   w->combined = ag_heap_alloc(sizeof(double) * (largest * largest + 1));
+  const ag_tape *turn = sys->tapes[AG_ROLE_TURN];
+  if (turn) {
+    w->turn_at = ag_heap_alloc(sizeof(double) * (size_t)(1 + turn->n_need[AG_SEG_Z] + turn->n_need[AG_SEG_C]));
+    w->turn_at[0] = NAN;
+  }
   size_t rank = sys->n.rank < sys->n.lambda ? (size_t)sys->n.rank : 0;
   w->W = ag_heap_alloc(sizeof(double) * (rank * k + 1));
   w->WS = ag_heap_alloc(sizeof(double) * (rank * n + 1));
@@ -43,6 +48,7 @@ void ag_work_free(ag_work *w) {
   free(w->newton);
   free(w->y);
   free(w->combined);
+  free(w->turn_at);
   free(w->rows_all);
   free(w->held);
   free(w->near);
@@ -341,9 +347,22 @@ int ag_work_reduce(ag_work *w, double t, const double *x, double *c, double *z) 
   return AG_FINE;
 }
 
-/* Runs the role TURN: cos^2 of the angle left; 0 where the rows have lost rank. */
+/* Runs the role TURN. The end of a step is the start of the next: where it was run last, the results are still there.
+ */
+static int run_turn(ag_work *w, double t, const double *z, const double *c) {
+  const int *need = w->sys->tapes[AG_ROLE_TURN]->n_need;
+  const size_t size_z = sizeof *z * (size_t)need[AG_SEG_Z], size_c = sizeof *c * (size_t)need[AG_SEG_C];
+  double *at_z = w->turn_at + 1, *at_c = at_z + need[AG_SEG_Z];
+  if (w->turn_at[0] == t && !memcmp(at_z, z, size_z) && !memcmp(at_c, c, size_c)) return w->turn_failed;
+  w->turn_at[0] = t;
+  memcpy(at_z, z, size_z);
+  memcpy(at_c, c, size_c);
+  return w->turn_failed = ag_machine_run(w, AG_ROLE_TURN, t, z, c, NULL);
+}
+
+/* cos^2 of the angle left; 0 where the rows have lost rank. */
 static double basis_left(ag_work *w, double t, const double *z, const double *c) {
-  bool lost = ag_machine_run(w, AG_ROLE_TURN, t, z, c, NULL) || !(*ag_result(w, AG_OUT_TURN_RANK) > AG_TURN_LOST);
+  bool lost = run_turn(w, t, z, c) || !(*ag_result(w, AG_OUT_TURN_RANK) > AG_TURN_LOST);
   return lost ? 0 : *ag_result(w, AG_OUT_TURN_LEFT);
 }
 
@@ -353,7 +372,7 @@ double ag_work_basis(ag_work *w, double t, const double *z, const double *c) {
 
 double ag_work_turning(ag_work *w, double t, const double *z, const double *c) {
   if (w->sys->elimination != AG_ELIM_BASIS) return 0;
-  (void)ag_machine_run(w, AG_ROLE_TURN, t, z, c, NULL);
+  (void)run_turn(w, t, z, c);
   double rate = *ag_result(w, AG_OUT_TURN_RATE);
   return rate > 0 ? sqrt(rate) : 0;
 }
@@ -450,12 +469,14 @@ int ag_work_settle(ag_work *w, double t, double *z, double *c, bool *changed) {
   return sys->elimination == AG_ELIM_BASIS ? ag_work_renew(w, t, z, c, changed) : AG_FINE;
 }
 
-int ag_work_settle_full(ag_work *w, double t, double *x) {
+int ag_work_place(ag_work *w, double t, double *x) {
   ag_normalise(w->sys, x);
-  if (w->sys->n.g) {
-    int trouble = ag_work_position(w, t, x);
-    if (trouble) return trouble;
-  }
+  return w->sys->n.g ? ag_work_position(w, t, x) : AG_FINE;
+}
+
+int ag_work_settle_full(ag_work *w, double t, double *x) {
+  int placed = ag_work_place(w, t, x);
+  if (placed) return placed;
   if (ag_noise_relates(w->sys)) {
     int trouble = ag_noise_relate_full(w, t, x);
     if (trouble) return trouble;

@@ -70,8 +70,9 @@ void ag_work_full_branches(ag_work *w, double t, const double *x, double *c);
 /* From now on the multiplier form is evaluated on this branch (which is kept by the caller), its rows and their state
  * too; NULL: every choice is made at the state. Forces that are held are then the multipliers. */
 void ag_work_branch(ag_work *w, const double *c);
-/* Where all rows take part: from now on the equations have no solution where fewer than this many are independent. */
-void ag_work_due(ag_work *w, int rows);
+/* Where all rows take part: from now on the equations have no solution where fewer than `least` are independent, and
+ * use `most` combinations where more seem to be (0: all of them). */
+void ag_work_due(ag_work *w, int least, int most);
 /* How much of the basis is left: 1 where it was chosen, 0 when it has turned by a right angle; 1 without a basis. */
 double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 /* How fast the constraints turn, in radians per unit of time; a step must stay well below a right angle. */
@@ -96,6 +97,8 @@ int ag_work_accel(ag_work *w, double t, const double *x, double *xidot, double *
  * everything that reads them; NULL: they follow from the state again. */
 void ag_work_hold(ag_work *w, const double *force);
 int ag_work_rhs_full(ag_work *w, double t, const double *x, double *dx);
+/* Positions onto the constraints, unit quaternions; the same with velocities. */
+int ag_work_place(ag_work *w, double t, double *x);
 int ag_work_settle_full(ag_work *w, double t, double *x);
 /* S^T lambda on all quasi-velocities. */
 int ag_work_reaction(ag_work *w, double t, const double *x, double *reaction);

@@ -16,6 +16,9 @@ static const double DEPENDENT = 1e-9, ZERO = 1e-13;
 static const double OFF = 1e-7;
 /* Kept rows whose smallest pivot is below the first, and below this fraction of that of all rows, are chosen again. */
 static const double PIVOT_LOW = 0.05, PIVOT_PART = 0.1;
+/* A row is taken before one that precedes it if it stands out this many times as much. Rows that are parallel on the
+ * constraints would otherwise take turns in the stages of a step, where they differ a little. */
+static const double PREFERRED = 2;
 
 /* A row with its data: n coefficients, residual, kappa, the size of its terms, its
  * length as stated, and its combination of the rows as stated. */
@@ -25,6 +28,7 @@ typedef struct all_rows {
   double *scale; /* per row */
   int *row;      /* which row of the system */
   double least;  /* the smallest distance of a row that was taken */
+  double zero;   /* up to this length a row is zero */
 } all_rows;
 
 enum { RESIDUAL, KAPPA, SIZE, LENGTH, COMBINATION }; /* places behind the coefficients */
@@ -58,7 +62,7 @@ static void add_row(const ag_work *w, all_rows *a, int row, const double *S, dou
 static all_rows rows_at(ag_work *w, double t, const double *x) {
   const ag_system *sys = w->sys;
   int n = sys->n.xi, m = sys->n.row, k = sys->n.lambda;
-  all_rows a = {.n = n, .width = n + COMBINATION + m};
+  all_rows a = {.n = n, .width = n + COMBINATION + m, .zero = ZERO};
   size_t size = (size_t)(m * a.width + m + 1);
   if (!w->rows_all) w->rows_all = ag_heap_alloc(sizeof(double) * size + sizeof(int) * (size_t)m);
   a.v = w->rows_all;
@@ -92,7 +96,7 @@ double ag_velocity_residual(ag_work *w, double t, const double *x) {
 }
 
 static double least_distance(const all_rows *a, int i) {
-  return fmax(ZERO, DEPENDENT * a->v[i * a->width + a->n + LENGTH]);
+  return fmax(a->zero, DEPENDENT * a->v[i * a->width + a->n + LENGTH]);
 }
 
 static void swap(all_rows *a, int i, int j) {
@@ -115,7 +119,7 @@ static int reduce(all_rows *a, int from, int to) {
     double most = 0;
     for (int i = rank; i < to; i++) {
       double d = norm_of(a->n, a->v + i * a->width);
-      if (d > least_distance(a, i) && d > most) most = d, best = i;
+      if (d > least_distance(a, i) && d > PREFERRED * most) most = d, best = i;
     }
     if (best < 0) break;
     swap(a, rank, best);
@@ -242,15 +246,19 @@ bool ag_work_take_rows(ag_work *w, int row) {
   return true;
 }
 
-void ag_work_due(ag_work *w, int rows) { w->due = rows; }
+void ag_work_due(ag_work *w, int least, int most) { w->due = least, w->most = most; }
 
 /* ---- the multiplier form ---- */
 
-/* The orthonormal rows at a state, and how many. */
+/* The orthonormal rows at a state, and how many. Off the constraints on positions more may seem independent: those that
+ * stand out least. Where more must act, those that fade away are among them: however small, they have a direction. */
 static all_rows independent_rows(ag_work *w, double t, const double *x) {
   all_rows a = rows_at(w, t, x);
   a.least = INFINITY;
   w->n_all = reduce(&a, 0, a.m);
+  a.zero = 0;
+  if (w->n_all < w->due) w->n_all = reduce(&a, w->n_all, a.m);
+  if (w->most && w->n_all > w->most) w->n_all = w->most;
   return a;
 }
 

@@ -23,10 +23,12 @@ struct ag_work {
   double *x;            /* a full state followed by lambda */
   double *K, *b;        /* saddle matrix and right-hand side */
   double *y, *combined; /* scratch of the bases */
+  double *turn_at;      /* t, z, c at which the role TURN was evaluated last, and */
+  int turn_failed;      /* what it returned */
   double *newton;       /* workspace of Newton's method, n_newton numbers */
   size_t n_newton;
   bool all;             /* the multiplier form uses all rows: work_all.c */
-  int n_all, due;       /* how many are independent, and must be on the branch; due 0: any number */
+  int n_all, due, most; /* how many are used, must be on the branch, and may be at most; 0: any number */
   double *near;         /* a state on them, and the change of velocity to there; or NULL */
   double *rows_all;     /* its scratch */
   bool holds;           /* forces of constraint are known: */
@@ -101,13 +103,13 @@ double ag_velocity_residual(ag_work *w, double t, const double *x); /* the large
 /* [M -S^T; S 0] into w->K, for any k x n matrix S. */
 void ag_saddle_matrix(ag_work *w, const double *M, int k, const double *S);
 
-/* work_noise.c. Of a system with noise, whose steps keep what the constraints keep by themselves (the gap of a contact)
- * only to the order of the method: moves z, or the coordinates of x, onto these relations. In z reconstructed
- * coordinates move where they suffice, else all. */
-/* driven: with drivers, xi' and lambda into w->b, and what moves q into w->x. */
+/* work_noise.c. driven: with drivers, xi' and lambda into w->b, and what moves q into w->x. */
+int ag_noise_driven(ag_work *w, double t, const double *x);
 /* The increments of the processes, into dx: h times their drift and weights (or NULL) times their noise. */
 void ag_work_processes(ag_work *w, double t, const double *x, double h, const double *weights, double *dx);
-int ag_noise_driven(ag_work *w, double t, const double *x);
+/* Of a system with noise, whose steps keep what the constraints keep by themselves (the gap of a contact) only to the
+ * order of the method: moves z, or the coordinates of x, onto these relations. In z reconstructed coordinates move
+ * where they suffice, else all. */
 bool ag_noise_relates(const ag_system *sys);
 int ag_noise_relate(ag_work *w, double t, double *z, const double *c);
 int ag_noise_relate_full(ag_work *w, double t, double *x);

@@ -104,34 +104,29 @@ static double largest(int n, const double *v) {
   return worst;
 }
 
-/* Newton with the shortest steps of what is movable; the largest remaining residual. x: only q counts. */
+static bool relation_eval(void *self, const double *x, double *F, double *J) {
+  ag_moment *m = self;
+  (void)J; /* the tape writes it after F */
+  (void)ag_machine_run(m->w, AG_ROLE_RELATION, m->t, x, NULL, F);
+  return true;
+}
+
+/* Moves what is movable onto the relations, by the shortest steps; the largest remaining residual. x: only q counts. */
 static double approach(ag_work *w, double t, double *x, bool free_only) {
+  static const ag_newton_options options = {.max_iter = 3, .tol = 1e-16, .rounding = 1e-12};
   const ag_system *sys = w->sys;
-  int n = sys->n.xi, m = sys->n_relation;
-  size_t size = (size_t)(m * n + 1);
-  double *J = ag_heap_alloc(sizeof(double) * (2 * size + (size_t)n + 1)), *P = J + size, *delta = P + size,
-         left = INFINITY;
-  for (int round = 0; round < 4; round++) {
-    (void)ag_machine_run(w, AG_ROLE_RELATION, t, x, NULL, NULL);
-    const double *g = ag_result(w, AG_OUT_RELATION_G), *full = ag_result(w, AG_OUT_RELATION_JACOBIAN);
-    double now = largest(m, g);
-    if (!(now < left)) break;
-    left = now;
-    if (now < 1e-16 || round == 3) break;
-    memset(J, 0, sizeof(double) * size);
-    for (int c = 0; c < sys->model->n_coords; c++)
-      for (int k = 0; k < sys->coords[c].n_tangent; k++) {
-        int j = sys->coords[c].tangent + k;
-        for (int r = 0; r < m && movable(sys, c, k, free_only); r++) J[r * n + j] = full[r * n + j];
-      }
-    ag_dense_pinv_within(m, n, J, m, 1e-9, P);
-    for (int j = 0; j < n; j++) {
-      delta[j] = 0;
-      for (int r = 0; r < m; r++) delta[j] -= P[j * m + r] * g[r];
-    }
-    ag_retract(sys, x, delta);
-  }
-  free(J);
+  bool *held = ag_heap_alloc((size_t)sys->n.xi + 1);
+  for (int c = 0; c < sys->model->n_coords; c++)
+    for (int k = 0; k < sys->coords[c].n_tangent; k++)
+      held[sys->coords[c].tangent + k] = !movable(sys, c, k, free_only);
+  ag_moment m = {.w = w, .t = t};
+  ag_newton_system s = {
+      .kind = AG_NEWTON_SHORTEST, .m = sys->n_relation, .n = sys->n.xi, .n_x = sys->n.q, .held = held, .self = &m};
+  s.rank = sys->n_relation < sys->n.xi ? sys->n_relation : sys->n.xi, s.rank_tol = 1e-9;
+  s.eval = relation_eval;
+  s.retract = ag_moment_retract;
+  double left = ag_newton(&s, &options, x, ag_work_room(w, &s)).residual;
+  free(held);
   return left;
 }
 

@@ -126,6 +126,18 @@ static bool try_smaller(run *r, double step, double next, bool good, ag_end *end
   return true;
 }
 
+static double next_grid(const run *r) {
+  const ag_run_options *o = r->o;
+  return o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1);
+}
+
+/* Does the next step reach the end? A fixed step does not follow r->h, which may have become short before a switch. */
+static bool is_last(const run *r) {
+  const ag_run_options *o = r->o;
+  double left = fabs(o->t1 - r->t);
+  return fabs(r->h) * 1.0000001 >= left || (o->dt > 0 && fabs(next_grid(r) - r->t) * 1.0000001 >= left);
+}
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
   ag_mover *m = &r->m;
@@ -138,10 +150,8 @@ static bool advance(run *r, double *t1, ag_end *end) {
   }
   if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
   for (;;) {
-    bool last = fabs(*h) * 1.0000001 >= fabs(o->t1 - r->t);
-    double target = last        ? o->t1
-                    : o->dt > 0 ? o->t0 + (o->t1 > o->t0 ? 1 : -1) * o->dt * (grid_steps(r) + 1)
-                                : r->t + *h;
+    bool last = is_last(r);
+    double target = last ? o->t1 : o->dt > 0 ? next_grid(r) : r->t + *h;
     double step = last || o->dt > 0 ? target - r->t : *h, error[2] = {0, 0}, next = *h;
     note_try(r, last);
     if (step == 0 || fabs(o->dt > 0 ? step : *h) <= 1e-15 * fabs(r->t) || (o->dt <= 0 && stuck(r))) {
@@ -149,7 +159,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
       return false;
     }
     if (strides(r, step, false, h)) continue;
-    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
+    int trouble = ag_mover_step(m, r->t, step, m->rtol, r->control.atol, error);
     /* reconstructed variables may need smaller steps where a step is good for the core */
     int n = m->full || o->dt > 0 ? m->n : ag_system_dims(r->sys)->core;
     bool good = !trouble && ag_trajectory_finite(n, m->z1) && ag_trajectory_finite(n, m->dz1),
@@ -176,9 +186,9 @@ static bool advance(run *r, double *t1, ag_end *end) {
   }
 }
 
-/* Crossings and records inside the step from m->z at r->t to m->z1 at *t1. One that ends the run moves *t1 and m->z1
- * back to it. AG_END_TIME: all is well. */
-static ag_end look_inside(run *r, double *t1) {
+/* Crossings, records and work inside the step from m->z at r->t to m->z1 at *t1. A crossing that ends the run moves *t1
+ * and m->z1 back to it. AG_END_TIME: all is well. */
+static ag_end follow_inside(run *r, double *t1) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
   double step = *t1 - r->t;
@@ -194,6 +204,14 @@ static ag_end look_inside(run *r, double *t1) {
   if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
   if (!ag_mover_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
   return ag_mover_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
+}
+
+/* The same; the work of a step that is not taken does not count. */
+static ag_end look_inside(run *r, double *t1) {
+  const double done = r->res->work;
+  const ag_end end = follow_inside(r, t1);
+  if (end != AG_END_TIME) r->res->work = done;
+  return end;
 }
 
 static void swap(double **a, double **b) {
@@ -220,7 +238,7 @@ static ag_end small_steps(run *r, double *t1) {
     if (fabs(h) <= fabs(r->t) * 1e-15) return diagnose(r);
     if (fabs(h) * most < fabs(end - r->t)) return AG_END_STEPS;
     if (n_tried++ > PATIENCE && r->o->stop && *r->o->stop) return AG_END_STOPPED;
-    int trouble = ag_mover_step(m, r->t, step, r->o->rtol, r->control.atol, error);
+    int trouble = ag_mover_step(m, r->t, step, m->rtol, r->control.atol, error);
     if (trouble) error[1] = NAN;
     h = step * ag_control_rest(m->method, error[1], false);
     if (!(error[1] <= 1)) continue;
@@ -255,18 +273,26 @@ static int arrive(run *r, double t1) {
   return trouble;
 }
 
+/* Is the step just made, shorter than one that was good, worse than that? A constraint that fades away at its end
+ * leaves accelerations whose rounding errors grow without bound; in a very short step they do not count. */
+static bool rough(const run *r, double error) {
+  return r->o->dt <= 0 && error > 2 && fabs(r->step) > ag_trajectory_nothing(r);
+}
+
 /* A constraint that vanishes inside the step ends the motion there: the step is made again up to that point. False:
- * that was not possible. */
+ * that was not possible, or another step shall come before it. */
 static bool cut_at_zero(run *r, double *t1) {
   ag_mover *m = &r->m;
   double at, error[2] = {0, 0};
+  r->approach = false;
   if (!ag_guard_vanishes(r->guard, m, r->t, *t1, &at)) return true;
   *t1 = at;
   r->pending = AG_END_RANK;
   r->step = at - r->t;
-  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->control.atol, error)) return false;
+  if (ag_mover_step(m, r->t, at - r->t, m->rtol, r->control.atol, error)) return false;
   r->rest_error = error[1];
-  return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
+  r->approach = rough(r, error[0]);
+  return !r->approach && ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }
 
 /* Are reconstructed variables good enough after the step just accepted? What earlier steps have left of their tolerance
@@ -295,7 +321,7 @@ static bool shorten(run *r) {
   r->renew = false;
   ag_guard_forget(r->guard);
   r->res->rejected++;
-  r->h = r->step / 4;
+  r->h = r->approach ? 0.98 * r->step : r->step / 4;
   return true;
 }
 
@@ -312,14 +338,16 @@ static bool advance_safely(run *r, double *t1, ag_end *end) {
   }
 }
 
-/* The step is made again up to the place where the equations switch, if there is one. False: that was not possible. */
+/* The step is made again up to the place where the equations switch, if there is one. False: that was not possible, or
+ * another step shall come before it. */
 static bool cut_at_switch(run *r, double *t1) {
   ag_mover *m = &r->m;
   double at, error[2] = {0, 0};
   r->switch_at = NAN;
+  r->approach = false;
   if (!m->switches) return true;
   bool found = ag_switch_first(m, r->t, *t1 - r->t, &at);
-  if (m->switches->part < 1) return false;
+  if (m->switches->part < 1 || m->switches->blind) return false;
   if (!found) return true;
   r->switch_at = *t1 = at;
   r->step = at - r->t;
@@ -329,20 +357,22 @@ static bool cut_at_switch(run *r, double *t1) {
     r->rest_error = 0;
     return true;
   }
-  if (ag_mover_step(m, r->t, at - r->t, r->o->rtol, r->control.atol, error)) return false;
+  if (ag_mover_step(m, r->t, at - r->t, m->rtol, r->control.atol, error)) return false;
   r->rest_error = error[1];
-  return ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
+  r->approach = rough(r, error[0]);
+  return !r->approach && ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
 }
 
-/* Many switches in a time that is negligible relative to the longest time between two. */
+/* Many switches in a time that is negligible relative to the longest time between two: more than there are surfaces,
+ * since as many bodies may move alike. */
 static bool accumulate(run *r) {
-  enum { MANY = 24 };
+  enum { MANY = 24, EACH = 3 };
   static const double NO_TIME = 1e-8;
   double gap = isnan(r->switch_t) ? fabs(r->t - r->o->t0) : fabs(r->t - r->switch_t);
   r->switch_t = r->t;
   r->switch_gap = fmax(r->switch_gap, gap);
   r->n_switch = gap <= NO_TIME * r->switch_gap ? r->n_switch + 1 : 0;
-  return r->n_switch >= MANY;
+  return r->n_switch >= MANY + EACH * r->m.switches->n;
 }
 
 ag_end ag_trajectory_switch(run *r) {
@@ -386,6 +416,7 @@ static bool watch_again(run *r, double *t1, double *whole) {
 static bool try_before(run *r) {
   double part = r->m.switches->part, step = r->step, near = r->h; /* of at_branch_end */
   if (!shorten(r)) return false;
+  if (r->approach) return true;
   if (part < 1) r->h = part * step;
   else if (r->m.full && fabs(near) < fabs(step)) r->h = near;
   return true;
@@ -399,7 +430,7 @@ static ag_end step_once(run *r) {
     if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */
     whole = t1;
     if (cut_at_switch(r, &t1) && watch_again(r, &t1, &whole)) break;
-    if (r->m.full && r->m.switches->part == 1 && at_branch_end(r, r->step, &end)) return end;
+    if (!r->approach && r->m.full && r->m.switches->part == 1 && at_branch_end(r, r->step, &end)) return end;
     if (!try_before(r)) return AG_END_STEP; /* the equations have no value where they switch */
   } while (true);
   if (t1 == r->t && (r->pending != AG_END_TIME || r->renew))

@@ -40,8 +40,7 @@ ag_audit ag_audit_of(const ag_system *sys, const ag_record *record, const ag_run
   const ag_model *m = ag_system_model(sys);
   bool kept = r->energy_law == AG_ENERGY_CONSERVED;
   ag_audit a = {.energy0 = r->energy0, .size = r->energy_size, .measured = r->energy_law != AG_ENERGY_NOISE};
-  for (int k = 0; k < record->n_column; k++)
-    if (record->columns[k].kind == AG_COL_ENERGY) a.energy = r->record[record->columns[k].offset];
+  a.energy = *ag_record_kind(record, r->record, AG_COL_ENERGY);
   a.drift = kept ? r->energy_drift : fabs(r->work_energy - r->energy0 - r->work);
   a.lifted = lifted(m, o, r) || (r->end != AG_END_EVENT && !ag_audit_pressed(record, m, r->record));
   a.pointwise = r->pointwise, a.one_sided = r->one_sided, a.loose = r->loose > 0;

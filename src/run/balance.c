@@ -44,6 +44,7 @@ static double power_at(ag_mover *m, double theta, double t) {
 void ag_balance_add(run *r, double t, double h, double t1) {
   ag_mover *m = &r->m;
   double part = t1 - t, done;
+  if (part == 0) return; /* the motion is released where the step begins */
   if (ag_switch_slides(m) && (m->full || !ag_system_role(m->sys, AG_ROLE_POWER))) {
     double before = energy_at(r, t, 0);
     done = energy_at(r, t1, part / h) - before;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The work of forces, from the motion alone, against closed forms and against the change of energy: a damped and driven
- * oscillator, with every method that steps by the error, interpreted and compiled, forward and backward. */
+ * oscillator, with every method that steps by the error, interpreted and compiled, forward and backward, and where a
+ * record inside a step cannot be written. */
 #include "run/run_internal.h"
 #include "tests/built_models.h"
 #include "tests/check.h"
@@ -48,6 +49,36 @@ static void check(double c, double a, const ag_stepper *method, ag_engine engine
   ag_ctx_done(&ctx);
 }
 
+static bool takes_some(void *self, const double *record) {
+  int *room = self;
+  (void)record;
+  return (*room)-- > 0;
+}
+
+/* The run ends with the last step that was taken: the one whose record was refused has done no work. */
+static void check_refused(ag_engine engine) {
+  ag_ctx ctx = {0};
+  ag_model *m = oscillator(0.2, 0.5);
+  ag_system *sys = NULL;
+  ag_run_options o;
+  ag_run_result res;
+  int room = 100;
+  const ag_sink sink = {takes_some, &room};
+  double x0[2];
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  ag_run_defaults(&o);
+  o.t1 = 20, o.every = 0.05, o.engine = engine;
+  ag_run_prepare(sys, &o);
+  ag_system_state0(sys, x0);
+  AG_CHECK(ag_run(&ctx, sys, ag_system_param_values(sys), x0, &o, &sink, &res) == AG_OK);
+  AG_CHECK(res.end == AG_END_SINK && res.work_t > 0 && res.work_t == res.t);
+  AG_CHECK_NEAR(res.work, 0.5 * (res.x[0] * res.x[0] + res.x[1] * res.x[1]) - 0.5, 1e-8); /* 200 rtol */
+  ag_run_done(&res);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 int main(void) {
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *s = ag_stepper_at(i);
@@ -62,5 +93,7 @@ int main(void) {
     check(0.2, 0.5, s, AG_ENGINE_INTERPRETED, -3, 1e-6);
   }
   check(0.2, 0.5, ag_stepper_find("dop853"), AG_ENGINE_COMPILED, 7, 1e-10);
+  check_refused(AG_ENGINE_INTERPRETED);
+  check_refused(AG_ENGINE_COMPILED);
   return ag_check_report();
 }

@@ -113,10 +113,11 @@ void ag_batch_alone(ag_batch_job *b, long i, const ag_shared_code *code) {
   ag_ctx_done(&ctx);
 }
 
+bool ag_batch_eager(const ag_batch_job *b) { return b->o->run.engine == AG_ENGINE_COMPILED && b->n >= WORTH_COMPILING; }
+
 static ag_shared_code code_create(const ag_batch_job *b) {
   ag_shared_code c = {.sys = b->sys, .coder = ag_role_coder_create(b->sys, NULL)};
-  bool eager = b->o->run.engine == AG_ENGINE_COMPILED && b->n >= WORTH_COMPILING;
-  if (b->functions) c.watch = ag_watch_code_create(b->functions, eager);
+  if (b->functions) c.watch = ag_watch_code_create(b->functions, ag_batch_eager(b));
   return c;
 }
 
@@ -151,17 +152,21 @@ static const char *obstacle(const ag_system *sys, const ag_run_options *o) {
     return "very many velocities are taken back onto the constraints on the way";
   if (ag_system_watches(sys)) return "rows of the constraints are watched on the way";
   if (ag_system_dims(sys)->fragile && o->dt > 0) return "steps are fixed, and a constraint may vanish on the way";
-  if (ag_system_dims(sys)->switches) return "the equations switch between branches on the way";
+  if (ag_system_dims(sys)->switches && o->dt > 0)
+    return "the equations switch between branches on the way, and steps are fixed";
+  if (ag_system_dims(sys)->switches && ag_system_observes_forces(sys))
+    return "the equations switch between branches on the way, and forces of constraint are observed";
   if (ag_system_dims(sys)->pulses && o->dt <= 0) return "terms that may be short in time are checked on the way";
   return ag_system_dims(sys)->core ? NULL : "there is nothing to integrate";
 }
 
-/* Quaternions and images among the numbers integrated. */
+/* Quaternions and images among the numbers integrated, whose lengths the lanes restore. */
 static void find_units(ag_batch_job *b) {
   const ag_system *sys = b->sys;
-  int n = b->n_unit = ag_system_units(sys, b->n_z, NULL);
+  int n = ag_mover_in_place(sys, &b->o->run) ? ag_system_units(sys, b->n_z, NULL) : 0;
   ag_span *units = ag_heap_alloc(sizeof *units * (size_t)(n + 1));
-  ag_system_units(sys, b->n_z, units);
+  if (n) ag_system_units(sys, b->n_z, units);
+  b->n_unit = n;
   b->unit = ag_heap_alloc(sizeof(int) * (size_t)(n + 1));
   b->unit_size = ag_heap_alloc(sizeof(int) * (size_t)(n + 1));
   for (int i = 0; i < n; i++) b->unit[i] = units[i].at, b->unit_size[i] = units[i].n;
@@ -182,6 +187,7 @@ ag_fused *ag_batch_build(ag_batch_job *b, const ag_build_options *build, ag_text
                         .way = b->watch.way,
                         .cuts = b->watch.cuts,
                         .counts = b->watch.counts,
+                        .switches = b->watch.switches,
                         .locate = b->o->run.section > 0,
                         .n_unit = b->n_unit,
                         .unit = b->unit,
@@ -200,15 +206,14 @@ static bool prepare_lanes(ag_batch_job *b) {
   ag_system *sys = b->sys;
   const char *why = obstacle(sys, &b->o->run);
   ag_text reason = {0};
-  if (!why && !ag_watch_init(&b->watch, sys, &b->o->run))
-    why = "an event or the section needs forces of constraint that are not functions of the state";
+  if (!why) why = ag_watch_init(&b->watch, sys, &b->o->run);
   if (!why && !can_look(b->watch.tape)) why = "an event or the section is very long";
   if (why) {
     ag_text_str(&reason, why);
   } else {
-    bool core = !b->watch.reads_rest && !ag_system_reads_rest(sys, AG_ROLE_FRAGILE) && b->o->run.dt <= 0 &&
-                !(b->o->run.method->needs & AG_NEEDS_FACTORS) && !ag_system_role(sys, AG_ROLE_ONTO_ROWS) &&
-                ag_core_columns_init(&b->columns, sys, b->o->columns);
+    bool core = !b->watch.reads_rest && !b->watch.switches && !ag_system_reads_rest(sys, AG_ROLE_FRAGILE) &&
+                b->o->run.dt <= 0 && !(b->o->run.method->needs & AG_NEEDS_FACTORS) &&
+                !ag_system_role(sys, AG_ROLE_ONTO_ROWS) && ag_core_columns_init(&b->columns, sys, b->o->columns);
     b->n_z = core ? ag_system_dims(sys)->core : ag_system_dims(sys)->z;
     find_units(b);
     ag_build_options build = {.lanes = b->o->lanes, .compiler = b->o->compiler, .thorough = true};

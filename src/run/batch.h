@@ -24,6 +24,7 @@ typedef struct ag_watch {
   bool *cuts;    /* per function: the equations have a corner at its zero */
   bool *counts;  /* per function: is it looked for? */
   bool reads_rest;
+  bool switches; /* they are the switching functions of the equations; the tape is the system's */
 } ag_watch;
 
 /* Equations derived for one member, or for some. */
@@ -34,6 +35,13 @@ typedef struct ag_batch_own {
 } ag_batch_own;
 
 typedef struct ag_solo ag_solo;
+/* How fast the lanes are while each of them has a member. */
+typedef struct ag_pace {
+  double (*seconds)(void); /* the clock */
+  double total;
+  long tries; /* of all members */
+} ag_pace;
+
 typedef struct ag_batch_job {
   ag_system *sys; /* extended by tapes before the threads start */
   const ag_batch_options *o;
@@ -55,6 +63,7 @@ typedef struct ag_batch_job {
   atomic_long next, done;
   long until;             /* members before this one may begin */
   long share;             /* initial number of members per thread, at most */
+  ag_pace *pace;          /* measured where it is not NULL */
   ag_solo *solo;          /* members that left their lanes */
   pthread_mutex_t taking; /* results are handed on one at a time */
   atomic_bool refused;    /* ... and the last one could not be */
@@ -85,8 +94,8 @@ void ag_core_columns_done(ag_core_columns *c);
 void ag_core_columns_fill(const ag_core_columns *c, double t, const double *z, const double *params, double *slots,
                           double *out, double *record);
 
-/* False if one of them cannot be computed from z alone (reactions). */
-bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o);
+/* Why they cannot be watched in lanes; NULL: they can. */
+const char *ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o);
 void ag_watch_done(ag_watch *w);
 
 /* ---- the scalar queue of one thread: steps in which something may be crossed ---- */
@@ -144,6 +153,8 @@ bool ag_queue_plain(const ag_queue *q, const ag_lane_step *s, long member);
 bool ag_queue_point(ag_queue *q, ag_work *work, const double *params, double t, const double *z, const double *c,
                     double *record);
 bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record);
+/* Where equations switch: the branch on which the motion goes on from its start z, c. False: not in a lane. */
+bool ag_queue_start(ag_queue *q, ag_work *work, const double *params, double *z, double *c);
 /* A member begins in a lane, at the state z. */
 void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
 /* Examines a step; crossings of the section go to the points of the member. AG_END_TIME: it continues; AG_END_EVENT,
@@ -151,8 +162,9 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s);
  * which needs the code of a single run, and nothing else is set. */
 ag_end ag_queue_look(ag_queue *q, const ag_lane_step *s, long member, double *t, double *z, int *event, bool *corner);
 
-/* The member of this lane has met a corner: it goes back to the state that was kept and across the corner. AG_END_TIME:
- * it continues in its lane; AG_END_EVENT: it ended; anything else: it has to run alone. */
+/* The member of this lane has met a corner, or the equations may switch: it goes back to the state that was kept and
+ * across the corner. AG_END_TIME: it continues in its lane; AG_END_EVENT: it ended; anything else: it has to run alone.
+ */
 ag_end ag_queue_corner(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k, ag_lane_after *after);
 
 /* audit.c. Of a single run; of a member in a lane, from its start and its end. pressed: does no contact pull, as far as
@@ -165,6 +177,8 @@ bool ag_audit_pressed(const ag_record *r, const ag_model *m, const double *recor
 bool ag_batch_has_own(const ag_batch_job *b, long member);
 /* Runs a member as a single run does, and puts it into the result. */
 struct ag_shared_code;
+bool ag_batch_eager(
+    const ag_batch_job *b); /* is code for functions and roles compiled before it is known to be worth it? */
 void ag_batch_alone(ag_batch_job *b, long member, const struct ag_shared_code *code); /* code: of its thread, or NULL */
 /* Code for the lanes; NULL, with the reason, when it cannot be compiled. */
 ag_fused *ag_batch_build(ag_batch_job *b, const ag_build_options *build, ag_text *reason);

@@ -160,15 +160,18 @@ static ag_status check_grid(ag_ctx *ctx, const ag_system *sys, const ag_run_opti
   double near[2], rows = o->every / o->dt;
   unsigned long long steps;
   ag_wiener w = ag_run_path(sys, o);
-  if (!ag_wiener_fit(&w, o->dt, near))
-    return refuse_step(
-        ctx,
-        "the step @ does not fit the path, which is defined on a grid of @: steps are multiples of it, or "
-        "1/2, 1/4, ... of it; the nearest are @ and @",
-        4, (double[]){o->dt, w.base, near[0], near[1]});
-  if (!ag_wiener_divides(&w, o->dt, o->t1 - o->t0, &steps, near))
-    return refuse_step(ctx, "the step @ does not divide the time from @ to @; the nearest that do are @ and @", 5,
-                       (double[]){o->dt, o->t0, o->t1, near[0], near[1]});
+  const bool fits = ag_wiener_fit(&w, o->dt, near);
+  if (!fits || !ag_wiener_divides(&w, o->dt, o->t1 - o->t0, &steps, near)) {
+    if (o->dt_base > 0 && !ag_wiener_suitable(&w, o->dt, o->t1 - o->t0, near))
+      return refuse_step(ctx, "no step on a grid of @ (--dt-base) divides the time from @ to @", 3,
+                         (double[]){w.base, o->t0, o->t1});
+    return fits ? refuse_step(ctx, "the step @ does not divide the time from @ to @; the nearest that do are @ and @",
+                              5, (double[]){o->dt, o->t0, o->t1, near[0], near[1]})
+                : refuse_step(ctx,
+                              "the step @ does not fit the path, which is defined on a grid of @: steps are multiples "
+                              "of it, or 1/2, 1/4, ... of it; the nearest are @ and @",
+                              4, (double[]){o->dt, w.base, near[0], near[1]});
+  }
   if (o->every > 0 && fabs(rows - floor(rows + 0.5)) > 1e-9 * rows)
     return refuse_step(ctx, "rows every @: with noise a motion is known at its steps alone; give a multiple of @", 2,
                        (double[]){o->every, o->dt});
@@ -200,10 +203,18 @@ static ag_status check_end(ag_ctx *ctx, const ag_system *sys, const ag_stepper *
   return AG_WRONG;
 }
 
+/* Where steps cannot be split into moves and pushes, RATTLE takes their place: it exists with every bath. */
+static ag_status check_split(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
+  if (!(method->needs & AG_NEEDS_SPLIT) || ag_system_is_split(sys) || !ag_system_role(sys, AG_ROLE_BATH)) return AG_OK;
+  ag_ctx_error(ctx, (ag_pos){0},
+               "method %s needs %s; baoab_rattle and ovo_rattle (which is OBABO) do not, and keep position constraints",
+               method->name, ag_stepper_lacks(method, ~(unsigned)AG_NEEDS_SPLIT));
+  return AG_WRONG;
+}
+
 /* A Metropolis test needs steps that preserve volume and a motion that preserves Gibbs' law. */
 static ag_status check_tests(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
   if (!ag_stepper_tests(method) || !ag_system_role(sys, AG_ROLE_BATH)) return AG_OK; /* reported elsewhere */
-  if (method->needs & AG_NEEDS_SPLIT && !ag_system_is_split(sys)) return AG_OK;
   const char *lacks = ag_system_canonical_lacks(sys, tested(method));
   if (!lacks) return AG_OK;
   ag_ctx_error(ctx, (ag_pos){0}, "method %s does not fit: %s", method->name, lacks);
@@ -228,6 +239,7 @@ ag_status ag_run_warm(ag_ctx *ctx, const ag_system *sys, const double *params, c
 ag_status ag_run_fits(ag_ctx *ctx, const ag_system *sys, const ag_stepper *method) {
   ag_noise_class noise = ag_system_noise(sys);
   if (noise == AG_NOISE_NONE) return AG_OK;
+  AG_TRY(check_split(ctx, sys, method));
   AG_TRY(check_tests(ctx, sys, method));
   if (method->strong[noise - AG_NOISE_ADDITIVE] > 0) return check_end(ctx, sys, method);
   ag_text fits = {0};

@@ -58,3 +58,10 @@ const ag_stepper *ag_run_choose(ag_system *sys, const double *x0, const ag_run_o
   *stiffness = longer.stiffness;
   return stiff;
 }
+
+void ag_run_note_choice(ag_ctx *ctx, const ag_stepper *method, double stiffness) {
+  ag_ctx_note(ctx, (ag_pos){0},
+              "the equations are stiff (with dop853 step size times largest eigenvalue is about %.2g): %s was chosen; "
+              "--method names another",
+              stiffness, method->name);
+}

@@ -41,14 +41,31 @@ static ag_tape *functions(ag_system *sys, const ag_run_options *o, int first, bo
   return tape;
 }
 
-bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
+/* Equations that switch: a step in which they may do so is made by the code of a single run. */
+static const char *watch_switches(ag_watch *w, const ag_system *sys) {
+  if (w->n) return "the equations switch between branches on the way, and an event or a section is looked for";
+  const ag_tape *tape = ag_system_role(sys, AG_ROLE_SWITCHES);
+  int n = tape->n_out;
+  bool *bounded = ag_heap_alloc((size_t)n + 1), all = true;
+  ag_enclose_bounded(tape, bounded);
+  for (int k = 0; k < n; k++) all = all && bounded[k];
+  free(bounded);
+  if (!all) return "the equations switch on the way where a function is zero that has no bounds";
+  *w = (ag_watch){
+      .n = n, .tape = (ag_tape *)tape, .switches = true, .way = w->way, .cuts = w->cuts, .counts = w->counts};
+  for (int k = 0; k < n; k++) w->way[k] = 0, w->cuts[k] = w->counts[k] = true;
+  return NULL;
+}
+
+const char *ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
   const ag_model *m = ag_system_model(sys);
   int n_events = o->events && ag_system_role(sys, AG_ROLE_EVENTS) ? ag_model_n_events(m) : 0;
   bool absent, any = o->section > 0;
   *w = (ag_watch){.n = n_events + (o->section > 0), .first = ag_model_n_events(m) - n_events};
-  w->way = ag_heap_alloc(sizeof *w->way * (size_t)(w->n + 1));
-  w->cuts = ag_heap_alloc((size_t)w->n + 1);
-  w->counts = ag_heap_alloc((size_t)w->n + 1);
+  const size_t most = (size_t)(w->n + ag_system_dims(sys)->switches) + 1;
+  w->way = ag_heap_alloc(sizeof *w->way * most);
+  w->cuts = ag_heap_alloc(most);
+  w->counts = ag_heap_alloc(most);
   for (int i = 0; i < w->n; i++) {
     const ag_event *e = ag_run_event(sys, o, w->first + i);
     w->way[i] = e->direction, w->cuts[i] = e->cuts;
@@ -56,13 +73,14 @@ bool ag_watch_init(ag_watch *w, ag_system *sys, const ag_run_options *o) {
     any = any || w->counts[i];
   }
   if (!any) w->n = 0;
-  if (!w->n) return true;
+  if (ag_system_dims(sys)->switches) return watch_switches(w, sys);
+  if (!w->n) return NULL;
   w->tape = functions(sys, o, w->first, &w->reads_rest, &absent);
-  return !absent;
+  return absent ? "an event or the section needs forces of constraint that are not functions of the state" : NULL;
 }
 
 void ag_watch_done(ag_watch *w) {
-  ag_tape_free(w->tape);
+  if (!w->switches) ag_tape_free(w->tape);
   free(w->way);
   free(w->cuts);
   free(w->counts);

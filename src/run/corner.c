@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Corners of the equations in a batch: the member of a lane that meets one makes the steps up to it and across it by
- * the code of a single run, from the state before the step in which it was met, and then goes on in its lane. */
+ * Corners of the equations in a batch, and places where they switch: the member of a lane that meets one makes the
+ * steps up to it and across it by the code of a single run, from the state before the step in which it was met, and
+ * then goes on in its lane. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -39,13 +40,19 @@ static bool passed(const run *r) {
   return false;
 }
 
+/* Can the lane go on? Across a corner, or after many steps; where equations switch, unless the motion slides. */
+static bool beyond(const run *r, long first) {
+  if (r->m.switches) return r->res->steps > first && !ag_switch_slides(&r->m);
+  return passed(r) || r->res->steps - first >= MOST;
+}
+
 ag_end ag_corner_pass(run *r) {
   const ag_run_options *o = r->o;
   long max_steps = o->max_steps ? o->max_steps : 10000000, first = r->res->steps;
   r->cut = r->pending = AG_END_TIME;
   r->corner = r->passed = r->renew = false;
   r->smooth = 0, r->reach = r->t;
-  r->switch_t = r->switch_at = r->ahead = r->mark = NAN;
+  r->switch_at = r->ahead = r->mark = NAN;
   r->m.trouble = 0;
   r->control.atol = r->m.tolerance[r->m.n];
   for (int e = 0; e < r->res->n_event; e++) r->res->event_count[e] = 0;
@@ -55,7 +62,7 @@ ag_end ag_corner_pass(run *r) {
     if (r->res->steps >= max_steps) return AG_END_STEPS;
     if (fabs(r->h) > o->h_max) r->h = copysign(o->h_max, r->h);
     AG_TRY_END(ag_trajectory_step(r));
-  } while (r->t != o->t1 && (r->smooth != 0 || (!passed(r) && r->res->steps - first < MOST)));
+  } while (r->t != o->t1 && (r->smooth != 0 || !beyond(r, first)));
   double limit = ag_trajectory_turn_limit(r); /* as lanes have it after a step */
   if (fabs(r->h) > fmin(limit, o->h_max)) r->h = copysign(fmin(limit, o->h_max), r->h);
   return AG_END_TIME;

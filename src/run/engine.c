@@ -131,11 +131,13 @@ void ag_fused_march_init(ag_fused_spec *s, const ag_system *sys, const ag_run_op
                          bool core) {
   const ag_dims *d = ag_system_dims(sys);
   s->march = true, s->fixed = o->dt > 0;
-  s->n_fragile = d->fragile, s->n_xi = d->xi, s->n_g = d->g;
+  s->n_fragile = d->fragile, s->n_xi = d->xi, s->n_g = d->g, s->n_c = d->c;
   s->minor_bound = ag_system_minor_bounds(sys, &s->n_minor);
+  const int agrees = ag_mover_in_place(sys, o) ? ag_mover_agrees(sys, o) : -1;
+  s->align = agrees < 0 ? NULL : ag_system_role(sys, agrees);
   if (!s->fixed) {
     s->guard = guard;
-    s->align = ag_system_role(sys, AG_ROLE_ALIGN), s->project = ag_system_role(sys, AG_ROLE_PROJECT);
+    s->project = ag_system_role(sys, AG_ROLE_PROJECT);
     s->onto_rows = ag_system_role(sys, AG_ROLE_ONTO_ROWS);
     s->turn = ag_system_role(sys, AG_ROLE_TURN), s->renew = ag_system_role(sys, AG_ROLE_RENEW);
   }

@@ -33,11 +33,14 @@ static double value_at(ag_mover *m, double t, double s, int e) {
 }
 
 /* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois
- * rule, guarded by bisection, until the bracket is two neighbouring numbers or the function is zero. */
+ * rule, halved where two of its steps did not do that, until the bracket is two neighbouring numbers or the function is
+ * zero. */
 static double locate(ag_mover *m, double t, int e, double a, double b, double fa, double fb) {
-  for (int i = 0; i < 100; i++) {
+  double wide = fabs(b - a);
+  for (int i = 0, since = 0; i < 200; i++) {
     double s = b - fb * (b - a) / (fb - fa);
-    if (!(s > fmin(a, b) && s < fmax(a, b)) || i % 8 == 7) s = 0.5 * (a + b);
+    if (fabs(b - a) <= 0.5 * wide) wide = fabs(b - a), since = 0;
+    if (!(s > fmin(a, b) && s < fmax(a, b)) || since++ == 2) s = 0.5 * (a + b), since = 0;
     if (s == a || s == b) break;
     double f = value_at(m, t, s, e);
     if (isnan(f)) break;
@@ -90,19 +93,43 @@ typedef struct spot {
 #define AG_ROOT_STEP(a, s) value_at((a)->m, (a)->t, s, (a)->e)
 #include "run/root_core.h"
 
+/* The zero on the far side of `from`, where real steps have the value f: places at growing distances are tried, up to
+ * the end of the step. NaN: there is no change of sign. */
+static double beyond(ag_mover *m, double t, int e, double from, double f, double width, double end) {
+  for (int i = 0; i < 64 && from != end; i++, width *= 2) {
+    double s = fabs(width) < fabs(end - from) ? from + width : end, value = value_at(m, t, s, e);
+    if (isnan(value)) break;
+    if ((value > 0) != (f > 0)) return locate(m, t, e, from, s, f, value);
+    from = s, f = value;
+  }
+  return NAN;
+}
+
 /* The crossing seen between lo and hi (parts of the step) on the dense output, by real steps. `before`: the sign it
  * comes from. Where real steps have one sign at both ends the crossing is beyond one of them, by the error of the
- * interpolation. */
-static double crossing(ag_mover *m, double t, double h, int e, double lo, double hi, int before) {
+ * interpolation; *seen: whether there is one. */
+static double crossing(ag_mover *m, double t, double h, int e, double lo, double hi, int before, bool *seen) {
   const spot where = {m, t, h, e};
   VI good = ~0ULL;
+  *seen = true;
   double slope, theta = root_on_dense(&where, lo, hi, &slope, &good), s = NAN;
   if (good) s = root_by_steps(&where, fma(theta, h, t), slope, 0.1 * fabs(h) * (hi - lo), &good);
   if (good) return s;
   double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
   if (fb == 0 || isnan(fa) || isnan(fb)) return b;
-  if (fa == 0 || (fa > 0) == (fb > 0)) return sign_of(fb) == before ? b : a;
-  return locate(m, t, e, a, b, fa, fb);
+  if (fa == 0) return a;
+  if ((fa > 0) != (fb > 0)) return locate(m, t, e, a, b, fa, fb);
+  bool ahead = sign_of(fb) == before;
+  s = ahead ? beyond(m, t, e, b, fb, b - a, t + h) : beyond(m, t, e, a, fa, a - b, t);
+  *seen = !isnan(s);
+  return *seen ? s : ahead ? b : a;
+}
+
+/* Does the function leave its zero at s by a jump, as sign(x) does, on this side? Next to s it is about what it is a
+ * million times as far away. */
+static bool springs(ag_mover *m, double t, double h, int e, double s, int side, double nothing) {
+  double close = 8e-16 * side * fmax(fabs(s), fabs(h)), f = fabs(value_at(m, t, s + close, e));
+  return f > nothing && f > 0.5 * fabs(value_at(m, t, s + 1e6 * close, e));
 }
 
 /* Does the function jump over zero at s (an angle that is wrapped, a pole) instead of passing through it? Beside what
@@ -118,7 +145,9 @@ static bool jumps(ag_mover *m, double t, double h, int e, double lo, double hi, 
   if (most <= NOTHING * size) return false; /* a flat zero, known to rounding */
   double nothing = NOTHING * most; /* in a step to a switch that is near all values may be rounding of the state */
   for (int i = 0; i < m->n && m->switches; i++) nothing = fmax(nothing, 1e-14 * fabs(m->z[i]));
-  return fabs(value_at(m, t, s, e)) > nothing && fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > nothing;
+  double f = fabs(value_at(m, t, s, e));
+  if (f == 0) return springs(m, t, h, e, s, -1, nothing) && springs(m, t, h, e, s, 1, nothing);
+  return f > nothing && fabs(value_at(m, t, s - 1e-9 * h * (hi - lo), e)) > nothing;
 }
 
 typedef struct finder {
@@ -130,6 +159,13 @@ static void add_hit(finder *q, int e, double s) {
   ag_mover *m = q->m;
   AG_PUSH(m->hits, m->n_hit, m->cap_hit);
   m->hits[m->n_hit++] = (ag_hit){s, e};
+}
+
+/* Two crossings of the dense output may lead to one of real steps. */
+static bool found_already(const finder *q, int e, double s) {
+  for (int i = 0; i < q->m->n_hit; i++)
+    if (q->m->hits[i].e == e && fabs(q->m->hits[i].s - s) <= SAME_TIME * fmax(fabs(s), fabs(q->h))) return true;
+  return false;
 }
 
 /* Event e has the value v now: is that a crossing that counts? */
@@ -153,7 +189,13 @@ static bool below_tolerance(const ag_mover *m, int e, double lo, double hi) {
   return false;
 }
 
-/* Event e has the value v at theta; the previous place was `last`. */
+static void note_doubt(ag_doubt *d, double t) {
+  d->last = t;
+  if (!d->n++) d->first = t;
+}
+
+/* Event e has the value v at theta; the previous place was `last`. A crossing of the dense output that real steps do
+ * not have is a doubt: two of them may be missing, or none. */
 static void visit(finder *q, int e, double last, double theta, double v) {
   int before = q->m->sign[e];
   if (!changes(q, e, v)) return;
@@ -164,8 +206,12 @@ static void visit(finder *q, int e, double last, double theta, double v) {
     add_hit(q, e, fma(good ? x : theta, q->h, q->t));
     return;
   }
-  double s = crossing(q->m, q->t, q->h, e, last, theta, before);
-  if (!isnan(s) && !jumps(q->m, q->t, q->h, e, last, theta, s)) add_hit(q, e, s);
+  bool seen;
+  double s = crossing(q->m, q->t, q->h, e, last, theta, before, &seen);
+  if (isnan(s)) return;
+  bool jump = jumps(q->m, q->t, q->h, e, last, theta, s);
+  if ((jump && !seen) || (!jump && found_already(q, e, s))) note_doubt(&q->m->doubts[e], s);
+  else if (!jump) add_hit(q, e, s);
 }
 
 /* Hits as they come; those that coincide up to rounding at one time, in the order of the file. Backwards the times
@@ -220,6 +266,15 @@ static void leave_start(ag_mover *m, double t, double h) {
   m->fresh = false;
 }
 
+/* Is function e as large at the ends of the piece as in the whole step? It is steep there, not flat. */
+static bool is_steep(const finder *q, const ag_open *o) {
+  static const double STEEP = 1e-3;
+  double size = 0, ends = fmin(fabs(dense_value(q->m, q->t, q->h, o->from, o->e)),
+                               fabs(dense_value(q->m, q->t, q->h, o->to, o->e)));
+  for (int i = 0; i <= SAMPLES; i++) size = fmax(size, fabs(dense_value(q->m, q->t, q->h, (double)i / SAMPLES, o->e)));
+  return ends > STEEP * size;
+}
+
 /* A crossing in a piece in which the function is smaller than the error of the motion: it is somewhere there. Rounding
  * alone: it is as accurate as others. */
 static void note_loose(const finder *q) {
@@ -230,7 +285,7 @@ static void note_loose(const finder *q) {
       const ag_open *o = &m->open[k];
       double theta = (m->hits[i].s - q->t) / q->h, wide = fabs((o->to - o->from) * q->h);
       ag_doubt *d = &m->doubts[o->e];
-      if (o->e != m->hits[i].e || theta < o->from || theta > o->to || wide <= d->loose) continue;
+      if (o->e != m->hits[i].e || theta < o->from || theta > o->to || wide <= d->loose || is_steep(q, o)) continue;
       if (wide > ACCURATE * fmax(fabs(q->t), fabs(q->h))) d->loose = wide, d->loose_t = m->hits[i].s;
     }
 }
@@ -245,9 +300,7 @@ static void note_doubts(const finder *q) {
     double from = dense_value(m, q->t, q->h, o->from, o->e), to = dense_value(m, q->t, q->h, o->to, o->e);
     bool jump = o->to - o->from < NARROW && fabs(to - from) > 0.5 * fmax(fabs(from), fabs(to));
     if (jump || sign_of(from) != sign_of(to)) continue;
-    ag_doubt *d = &m->doubts[o->e];
-    d->last = q->t + 0.5 * (o->from + o->to) * q->h;
-    if (!d->n++) d->first = d->last;
+    note_doubt(&m->doubts[o->e], q->t + 0.5 * (o->from + o->to) * q->h);
   }
 }
 
@@ -275,7 +328,10 @@ static void visit_brackets(finder *q, int e) {
   }
 }
 
-double ag_events_once(ag_mover *m, double t, double h, int e) { return crossing(m, t, h, e, 0, 1, m->sign[e]); }
+double ag_events_once(ag_mover *m, double t, double h, int e) {
+  bool seen; /* it is: the ends of the step have opposite signs */
+  return crossing(m, t, h, e, 0, 1, m->sign[e], &seen);
+}
 
 /* The state was moved by rounding between two steps, over zero, where the equations switched: the crossing is here. On
  * a surface that the motion slides along it has arrived at zero, and true is returned. */

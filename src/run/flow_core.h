@@ -76,8 +76,8 @@
 #define AG_LOOK_ASKED(a, e) (watch_counts[e] && !watch_fitted[e])
 #define AG_LOOK_BOUNDS(a, t, z, out) \
   { \
-    E c_[AG_BASIS + 1]; \
-    for (int k_ = 0; k_ < AG_BASIS; k_++) c_[k_] = e_number((a)->c[k_]); \
+    E c_[AG_LOOK_C + 1]; \
+    for (int k_ = 0; k_ < AG_LOOK_C; k_++) c_[k_] = e_number((a)->c[k_]); \
     AG_WATCH_BOUNDS(a, t, z, c_, out); \
   }
 #define AG_TURN_OF const ag_fused_args *a

@@ -44,6 +44,9 @@ static const char march_text[] =
 static const char stretch_args_text[] =
 #include "stretch_args_text.inc"
     ;
+static const char stretch_locate_text[] =
+#include "stretch_locate_core_text.inc"
+    ;
 static const char stretch_text[] =
 #include "stretch_core_text.inc"
     ;
@@ -91,12 +94,12 @@ static void put_reads(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "\n");
 }
 
-void ag_fused_put_basis(const ag_tape *renew, ag_text *out) {
+void ag_fused_put_basis(const ag_tape *renew, double most, ag_text *out) {
   ag_text_printf(out, "#define AG_BASIS %d\n", renew ? renew->n_out : 0);
   ag_text_printf(out,
                  "#define AG_TURN_RENEW %.17g\n#define AG_TURN_LOST %.17g\n#define AG_TURN_STEP %.17g\n"
                  "#define AG_TURN_MOST %.17g\n",
-                 AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, AG_TURN_MOST);
+                 AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, most);
 }
 
 /* Of an equation of second order: the components that are the rates of others. */
@@ -128,8 +131,9 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
                  s->method->quarter * s->n);
   ag_text_printf(out, "#define AG_ALIGNS %d\n#define AG_POSITIONS %d\n", s->align != NULL, s->project ? s->n_g : 0);
   ag_text_printf(out, "#define AG_ONTO_ROWS %d\n", s->onto_rows != NULL);
-  ag_text_printf(out, "#define AG_TURNS %d\n", s->turn != NULL);
-  ag_fused_put_basis(s->renew, out);
+  ag_text_printf(out, "#define AG_TURNS %d\n#define AG_SWITCHES %d\n#define AG_LOOK_C %d\n", s->turn != NULL,
+                 s->switches, s->n_c);
+  ag_fused_put_basis(s->renew, AG_TURN_MOST, out);
   ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
   bool noise = s->tape->n_need[AG_SEG_W] > 0, jacobian = s->jacobian && s->jacobian->n_need[AG_SEG_W] > 0;
   ag_text_printf(out, "#define AG_RHS_STEP(w) %s\n#define AG_JACOBIAN_STEP(w) %s\n", noise ? "w," : "",
@@ -213,6 +217,10 @@ static void put_watch(const ag_fused_spec *s, ag_text *out) {
     ag_text_printf(out, "%d, ", fitted), n += fitted;
   }
   ag_text_printf(out, "0};\n#define AG_WATCH_FITTED %d\n#define AG_WATCH_CURVES %d\n", n, n ? s->n : curves);
+  ag_text_str(out, "#define AG_WATCH_ENCLOSED(X)");
+  for (int i = 0; i < s->watch->n_out; i++)
+    if (bounded[i]) ag_text_printf(out, " X(%d)", i);
+  ag_text_str(out, "\n");
   free(bounded);
   free(reads);
   n = 0;
@@ -278,11 +286,16 @@ static void add_tapes(parts *p, const ag_fused_spec *s, int *where) {
   p->unit.tapes = p->tapes;
 }
 
+/* Does a stretch locate crossings itself? Explicit steps leave the dense output alone, which others may not. */
+static bool locates(const ag_fused_spec *s) {
+  return s->stretch && s->watch && !s->fixed && !s->method->needs && !ag_stepper_solves(s->method);
+}
+
 static void add_texts(parts *p, const ag_fused_spec *s) {
   put_sizes(s, &p->defines);
   if (s->method->needs & AG_NEEDS_FACTORS) put_factors(s, &p->defines);
   if (s->march) put_units(s, &p->defines), put_guard(s, &p->defines);
-  if (s->stretch) ag_text_str(&p->defines, "#define AG_STRETCH\n");
+  if (s->stretch) ag_text_printf(&p->defines, "#define AG_STRETCH\n#define AG_STRETCH_LOCATE %d\n", locates(s));
   if (s->stretch && s->power) ag_text_str(&p->defines, "#define AG_STRETCH_POWER\n");
   if (s->watch) put_watch(s, &p->defines);
   else ag_text_str(&p->defines, "#define AG_WATCH_CUTS 0\n");
@@ -299,7 +312,9 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->turn) add_text(p, turn_text);
     if (s->power) add_text(p, power_flow_text), add_text(p, power_text);
     add_text(p, march_text);
-    if (s->stretch) add_text(p, stretch_args_text), add_text(p, stretch_text);
+    if (s->stretch) add_text(p, stretch_args_text);
+    if (locates(s)) add_text(p, stretch_locate_text), add_text(p, root_text);
+    if (s->stretch) add_text(p, stretch_text);
     if (s->stretch && s->watch) add_text(p, ag_text_cstr(&p->bounds));
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else {
@@ -321,6 +336,7 @@ static void parts_init(parts *p, const ag_fused_spec *s, int *where) {
   p->unit.n_entry = !s->march ? 3 + (s->power != NULL) : s->locate ? 2 : 1;
   p->unit.entries = s->march ? of_march : of_step;
   p->unit.args = (ag_abi){"AG_FUSED_ABI", "ag_fused_args", AG_FUSED_ABI, sizeof(ag_fused_args)};
+  p->unit.inlined = s->march ? AG_INLINE_MARCH : AG_INLINE_BRIEF;
   if (!s->stretch) return;
   p->unit.entries = of_stretch, p->unit.n_entry = s->watch ? 2 : 1;
   p->unit.args = (ag_abi){"AG_STRETCH_ABI", "ag_stretch_args", AG_STRETCH_ABI, sizeof(ag_stretch_args)};

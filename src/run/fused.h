@@ -35,6 +35,8 @@ typedef struct ag_fused_spec {
   const int *way;       /* per function: +1 when it rises, -1 when it falls, 0 both */
   const bool *cuts;     /* per function: the equations have a corner at its zero */
   const bool *counts;   /* per function: is it looked for? NULL: all are */
+  bool switches;        /* they are switching functions of the equations */
+  int n_c;              /* numbers of c */
   const ag_tape *guard; /* for batches: ag_system_guard(), checked after every step; or NULL */
   int n_minor, n_fragile, n_xi; /* of it */
   const double *minor_bound;
@@ -68,8 +70,8 @@ typedef enum ag_fused_tape {
 
 /* How the texts read a sparse Jacobian, or that they do not. */
 void ag_fused_put_table(const int *table, int m, ag_text *out);
-/* How many numbers a basis has, and what turn_core.h asks for; renew: NULL, there are none. */
-void ag_fused_put_basis(const ag_tape *renew, ag_text *out);
+/* How many numbers a basis has, and what turn_core.h asks for; renew: NULL, there are none; most: AG_TURN_MOST. */
+void ag_fused_put_basis(const ag_tape *renew, double most, ag_text *out);
 /* Where rotations have their velocities, and how their inertia is evaluated (finish), for texts that ask. */
 void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out);
 /* NULL when it cannot be compiled; *reason says why in one line. */

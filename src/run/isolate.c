@@ -76,6 +76,10 @@ ag_isolate *ag_isolate_of_tape(const ag_tape *tape, const double *params, bool c
   return s;
 }
 
+void ag_isolate_prepare(ag_isolate *s, const double *params) {
+  if (s && s->own) ag_watcher_prepare(s->own, params);
+}
+
 void ag_isolate_free(ag_isolate *s) {
   if (!s) return;
   ag_watcher_free(s->own);

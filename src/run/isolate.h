@@ -25,6 +25,7 @@ ag_isolate *ag_isolate_create(ag_watcher *f, int n, const double *c, int n_c);
 ag_isolate *ag_isolate_of_tape(const ag_tape *tape, const double *params, bool compiles, int n, const double *c,
                                int n_c);
 void ag_isolate_free(ag_isolate *s);
+void ag_isolate_prepare(ag_isolate *s, const double *params); /* one that evaluates its tape by itself, or NULL */
 
 /* Examines the step from t by h. The curve is given by its Bernstein coefficients b[k * n + i] of component i, k = 0
  * .. degree (those of components that are not read may be anything); |motion - curve| <= width[i]. skip[e]: function e

@@ -56,7 +56,7 @@ static void store(ag_lanes *l, int lane, ag_work *w, long member, ag_batch_membe
   bool changed;
   double *x = b->result->x + member * b->n_x, *record = b->result->records + member * b->result->width;
   if (l->n == ag_system_dims(l->sys)->z) {
-    if (!l->fixed) (void)ag_work_settle(w, how.t, l->z, l->c, &changed);
+    if (!l->settles) (void)ag_work_settle(w, how.t, l->z, l->c, &changed);
   } else {
     for (int i = l->n; i < ag_system_dims(l->sys)->z; i++) l->z[i] = NAN;
   }
@@ -84,7 +84,7 @@ static ag_lane_step step_of(const ag_lanes *l, int i) {
                         .t1 = l->m.t[i],
                         .unit = l->unit,
                         .atol = l->atol,
-                        .c = l->fixed ? l->m.c : l->m.c0, /* fixed steps: renewed by settle() */
+                        .c = l->fixed || l->b->watch.switches ? l->m.c : l->m.c0, /* fixed steps: renewed by settle() */
                         .z = l->m.z0,
                         .carry = l->m.carry0,
                         .z1 = l->m.z1,
@@ -129,6 +129,10 @@ static bool load(ag_lanes *l, int i, long member) {
   ag_batch_member how = {.end = AG_END_TIME, .end_event = -1, .t = o->t0};
   ag_audit_begin(&l->audit[i], w, o->t0, l->b->x0 + member * l->b->n_x);
   int trouble = ag_work_reduce(w, o->t0, l->b->x0 + member * l->b->n_x, l->c, l->z);
+  if (!trouble && l->queue && !ag_queue_start(l->queue, w, l->params[i], l->z, l->c)) {
+    ag_solo_put(l->b->solo, member);
+    return false;
+  }
   if (trouble) how.end = AG_END_RANK;
   else if (rate(l, w, o->t0, l->z, l->dz)) how.end = AG_END_MASS;
   else if (!all_finite(l->n, l->z) || !all_finite(l->n, l->dz)) how.end = AG_END_FINITE;
@@ -288,6 +292,10 @@ static void leave_all(ag_lanes *l) {
 static void look(ag_lanes *l) {
   for (int i = 0; i < l->w; i++) {
     if (l->member[i] < 0 || !l->m.seen[i]) continue;
+    if (l->b->watch.switches) {
+      cross(l, i);
+      continue;
+    }
     ag_lane_step s = step_of(l, i);
     if (ag_queue_plain(l->queue, &s, l->member[i])) {
       for (int e = 0; e < l->b->watch.n; e++) { /* functions that crossed zero have the other sign now */
@@ -357,11 +365,31 @@ static void reap(ag_lanes *l, bool stopped) {
   }
 }
 
+/* Tries that the members in the lanes have made; -1: a lane has none. */
+static long all_tries(const ag_lanes *l) {
+  long n = 0;
+  for (int i = 0; i < l->w; i++) {
+    if (l->member[i] < 0) return -1;
+    n += (long)(l->m.steps[i] + l->m.rejected[i]);
+  }
+  return n;
+}
+
+static void march(ag_lanes *l) {
+  ag_pace *pace = l->b->pace;
+  long before = pace ? all_tries(l) : -1;
+  double t = before < 0 ? 0 : pace->seconds();
+  ag_fused_march(l->b->fused, &l->m);
+  if (before < 0) return;
+  pace->total += pace->seconds() - t;
+  pace->tries += all_tries(l) - before;
+}
+
 void ag_batch_lanes(ag_batch_job *b, bool first) {
   ag_lanes l;
   ag_lanes_create(&l, b);
   while (!ag_batch_halted(b) && fill(&l)) {
-    ag_fused_march(b->fused, &l.m);
+    march(&l);
     leave_all(&l);
     if (l.queue) look(&l);
     for (int i = 0; i < l.w && l.pack && b->o->take; i++)

@@ -22,7 +22,9 @@ static void march_create(ag_lanes *l, const ag_run_options *o) {
   l->fixed = o->dt > 0;
   ag_elimination how = ag_system_elimination(l->sys);
   l->basis = how == AG_ELIM_BASIS;
-  l->settles = l->fixed && (l->b->n_unit || minor || ag_system_dims(l->sys)->g || how == AG_ELIM_SADDLE || l->basis);
+  l->settles =
+      l->fixed && !ag_mover_in_place(l->sys, o) &&
+      (ag_system_units(l->sys, l->n, NULL) || minor || ag_system_dims(l->sys)->g || how == AG_ELIM_SADDLE || l->basis);
   l->n_carry = l->n + room.own;
   l->m = (ag_fused_args){.t = block(l, 1),
                          .h = block(l, 1),
@@ -56,7 +58,7 @@ static void march_create(ag_lanes *l, const ag_run_options *o) {
                          .rejected = (unsigned long long *)block(l, 1),
                          .rejected_last = (unsigned long long *)block(l, 1),
                          .sub = (unsigned long long *)block(l, 1),
-                         .rtol = o->rtol,
+                         .rtol = o->dt > 0 ? 0 : o->rtol,
                          .atol = l->atol,
                          .safety = control.safety,
                          .shrink = control.shrink,

@@ -14,11 +14,6 @@ typedef struct ag_series {
 bool ag_series_row(void *self, const double *record); /* an ag_sink row */
 void ag_series_done(ag_series *s);
 
-/* How. Adaptive steps of the eliminated equations go through compiled code that moves several members at once, each
- * with its own step size (decided by its core alone); a step in which an event or the section may be crossed is looked
- * into by the code of a single run. What lanes cannot do (batch.c has the list: multipliers, events that need
- * reactions, redundant constraints, no compiler, ...) goes member by member through ag_run. Results never
- * depends on lanes, threads or order. */
 /* Checks of a member by its energy and its contacts. size 0: unknown. In lanes start and end alone
  * are compared, and work is not measured. */
 typedef struct ag_audit {
@@ -53,6 +48,11 @@ typedef struct ag_batch_known {
   const long *n_point;
 } ag_batch_known;
 
+/* How a batch runs. Adaptive steps of the eliminated equations go through compiled code that moves several members at
+ * once, each with its own step size (decided by its core alone); a step in which an event or the section may be crossed
+ * is looked into by the code of a single run. What lanes cannot do (batch.c has the list: multipliers, events that need
+ * reactions, redundant constraints, no compiler, ...) goes member by member through ag_run. Results never
+ * depend on lanes, threads or order. */
 typedef struct ag_batch_options {
   ag_run_options run;   /* every, progress and each are not used */
   int lanes, threads;   /* 0: chosen for the machine */
@@ -87,7 +87,7 @@ typedef struct ag_batch_result {
   char *note;     /* why not in lanes, or NULL */
 } ag_batch_result;
 
-/* params: n x n_param, x0: n x (n_q + n_xi), constraints satisfied. Only wrong use gives a status other than AG_OK. */
+/* params: n x n_param, x0: n x dims.x, constraints satisfied. Only wrong use gives a status other than AG_OK. */
 AG_MUST_USE ag_status ag_batch(ag_ctx *ctx, ag_system *sys, long n, const double *params, const double *x0,
                                const ag_batch_options *o, ag_batch_result *result);
 void ag_batch_done(ag_batch_result *result);

@@ -7,8 +7,10 @@
  *   AG_STEP_N AG_STEP_END AG_STEP_CARRY   components; where the carry after a step stands; its length
  *   AG_CORE                               components whose error decides about the step; those behind are the rest
  *   AG_MARCH_FIXED                        1: fixed steps, which are never rejected: a lane whose step fails gets h = 0;
- *                                         putting states back onto the constraints is then left to the caller
+ *                                         rotations are restored, the rest of putting states back onto the constraints
+ *                                         is then left to the caller
  *   AG_WATCH_CUTS watch_cuts[]            how many of the functions have a corner at zero, and which
+ *   AG_SWITCHES                           1: they are switching functions of the equations, not corners
  *   AG_MINORS AG_FRAGILE                  what is to be watched; after guard_core.h
  *   AG_ALIGNS                             1: there is a tape align
  *   AG_POSITIONS                          how many position constraints there are; > 0: after project_core.h
@@ -190,7 +192,18 @@ V_IN void march_take(const ag_fused_args *a, march *s, const march_try *y, VI ta
   s->t = v_blend(take, target, s->t);
 }
 
-#if AG_WATCH_CUTS
+#if AG_SWITCHES
+/* In these lanes: is the try one that a single run examines otherwise? It failed, as where a branch ends, or numbers
+ * grow far beyond their size in it, and with them the rounding error of the switching functions (switch.c). */
+V_IN VI march_strays(const ag_fused_args *a, const march_try *y, VI where) {
+  V before = v_set(0), behind = v_set(0);
+  for (int k = 0; k < AG_STEP_N; k++) {
+    before = v_max(before, v_abs(a->z[k]));
+    behind = v_max(behind, v_abs(a->z1[k]));
+  }
+  return where & (m_nan(y->error) | m_lt(100.0 * before, behind));
+}
+#elif AG_WATCH_CUTS
 /* Of these lanes, whose try was rejected: those in which a corner of the equations lies within it. A single run then
  * goes up to the corner. */
 V_IN VI march_corner(const ag_fused_args *a, const march *s, const march_try *y, VI rejected) {
@@ -260,7 +273,11 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   VI take = good & ~s->sub, arrived = take, stuck_sub = v_word_set(0);
   s->leave = AG_MARCH_FIXED ? ~good : v_word_set(0);
 #if AG_WATCH_CUTS
+#if AG_SWITCHES
+  s->leave |= march_strays(a, &y, ~s->sub);
+#else
   s->leave |= march_corner(a, s, &y, ~good & ~s->sub);
+#endif
 #ifndef AG_STRETCH
   *a->corner = s->leave;
 #endif
@@ -285,7 +302,8 @@ V_IN VI march_on(const ag_fused_args *a, march *s) {
   const V most = v_abs(s->h_sub) * (AG_REST_MOST * (double)a->max_steps);
   stuck_sub = s->sub & (march_stuck(s->h_sub, s->t) | m_lt(most, v_abs(s->end - s->t)));
 #endif
-  if (!AG_MARCH_FIXED) s->leave |= settle_march(a, s->t, arrived, &s->again);
+  if (AG_MARCH_FIXED) s->leave |= settle(a, s->t, a->z, arrived) & arrived;
+  else s->leave |= settle_march(a, s->t, arrived, &s->again);
 #if AG_TURNS
   s->h = v_blend(arrived, turn_limit(a, s->h), s->h);
 #endif

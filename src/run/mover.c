@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * A mover: the numbers being integrated, their rate of change, and the functions being monitored. */
+ * A mover: the numbers being integrated, their rate of change, and the states they pass. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -52,13 +52,22 @@ int ag_mover_rhs(void *self, double t, const double *z, double *dz) {
   return trouble;
 }
 
+/* After a fixed step of a method that turns rotations and their images alike lengths alone are to be restored. */
+static bool turns_alike(const ag_system *sys, const ag_run_options *o) {
+  ag_elimination how = ag_system_elimination(sys);
+  const ag_dims *d = ag_system_dims(sys);
+  bool guarded = ag_system_role(sys, AG_ROLE_MINOR) || d->fragile;
+  return o->method->needs & AG_NEEDS_FACTORS && !o->project && !guarded && !d->g && !d->channel &&
+         how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE;
+}
+
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o) {
   ag_elimination how = ag_system_elimination(sys);
   bool positions = ag_system_dims(sys)->g > 0, projects = ag_system_role(sys, AG_ROLE_PROJECT) != NULL;
   bool combined = how == AG_ELIM_BASIS && ag_system_dims(sys)->rank < ag_system_dims(sys)->lambda;
   bool large = how == AG_ELIM_SADDLE && (o->noise == AG_NOISE_PATH || !ag_system_role(sys, AG_ROLE_ONTO_ROWS));
   if (o->multipliers || positions != projects || combined || large || ag_system_watches(sys)) return false;
-  if (o->noise != AG_NOISE_PATH) return o->dt <= 0;
+  if (o->noise != AG_NOISE_PATH) return o->dt <= 0 || turns_alike(sys, o);
   return (!positions && how != AG_ELIM_BASIS) || ag_system_role(sys, AG_ROLE_AGREE) || !ag_system_corrects(sys);
 }
 
@@ -70,6 +79,12 @@ void ag_mover_begin(ag_mover *m) {
   }
 }
 
+int ag_mover_agrees(const ag_system *sys, const ag_run_options *o) {
+  const bool noise = o->noise == AG_NOISE_PATH, needed = noise || o->dt > 0;
+  const int role = noise ? AG_ROLE_AGREE : AG_ROLE_ALIGN;
+  return (needed || ag_system_elimination(sys) == AG_ELIM_BASIS) && ag_system_role(sys, role) ? role : -1;
+}
+
 static void restore_units(ag_mover *m, double *z) {
   for (int i = 0; i < m->n_unit; i++) unit_restore(z + m->units[i].at, m->units[i].n, m->unit_length[i], ~0ULL);
 }
@@ -79,9 +94,8 @@ static void restore_units(ag_mover *m, double *z) {
 static int restore(ag_mover *m, double t, double *z) {
   bool changed;
   restore_units(m, z);
-  const int agrees = m->step ? AG_ROLE_AGREE : AG_ROLE_ALIGN;
-  if (ag_system_role(m->sys, agrees)) {
-    (void)ag_work_role(m->work, agrees, t, z, m->c, m->aligned);
+  if (m->agrees >= 0) {
+    (void)ag_work_role(m->work, m->agrees, t, z, m->c, m->aligned);
     memcpy(z, m->aligned, sizeof(double) * (size_t)m->n);
   }
   bool good = !m->projected || !project(m, t, z, m->projected, ~0ULL);
@@ -371,6 +385,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   m->fitted = ag_heap_alloc((size_t)m->n_g + 1);
   if (o->watch && ag_mover_looks(m)) take_watch(m, o, params);
   m->in_place = ag_mover_in_place(sys, o);
+  m->agrees = ag_mover_agrees(sys, o);
   if (m->in_place && dims->g) m->projected = ag_heap_aligned(sizeof(double) * (size_t)(m->n + dims->g));
   m->holds = m->in_place && ag_system_role(sys, AG_ROLE_ONTO_ROWS);
   m->n_unit = m->in_place ? ag_system_units(sys, m->n, NULL) : 0;
@@ -436,47 +451,7 @@ void ag_mover_free(ag_mover *m) {
   ag_role_coder_free(m->coder);
 }
 
-/* ---- crossings ---- */
-
-int ag_run_n_event(const ag_system *sys, const ag_run_options *o) {
-  return ag_model_n_events(ag_system_model(sys)) + (o->section > 0);
-}
-
-const ag_event *ag_run_event(const ag_system *sys, const ag_run_options *o, int e) {
-  const ag_model *m = ag_system_model(sys);
-  return e < ag_model_n_events(m) ? &ag_model_events(m)[e] : &ag_model_sections(m)[o->section - 1];
-}
-
-const ag_event *ag_mover_event(const ag_mover *m, int e) {
-  const ag_model *model = ag_system_model(m->sys);
-  return e < ag_model_n_events(model) ? &ag_model_events(model)[e] : &ag_model_sections(model)[m->section - 1];
-}
-
-bool ag_mover_looks(const ag_mover *m) { return m->g_first < m->n_g; }
-
-static bool reads_forces(const ag_mover *m) {
-  return (m->events && ag_role_lambda(m->sys, AG_ROLE_EVENTS)) ||
-         (m->section && ag_role_lambda(m->sys, AG_ROLE_SECTION + m->section - 1));
-}
-
-int ag_mover_watch(ag_mover *m, double t, const double *z, const double *c, double *g) {
-  if (m->watch) {
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_C] = c};
-    ag_watcher_values(m->watcher, seg, g + m->n_g - ag_watcher_tape(m->watcher)->n_out);
-    return AG_FINE;
-  }
-  ag_mover_full(m, t, z, c, m->x);
-  if (m->switches && reads_forces(m)) (void)ag_slide_hold(m, t, z, c);
-  int trouble = m->events ? ag_work_events(m->work, t, m->x, g) : AG_FINE;
-  if (m->section && !trouble) trouble = ag_work_section(m->work, m->section - 1, t, m->x, g + m->n_g - 1);
-  ag_slide_let_go(m);
-  return trouble;
-}
-
-void ag_mover_signs(ag_mover *m, double t) {
-  if (ag_mover_watch(m, t, m->z, m->c, m->g1)) return;
-  for (int e = m->g_first; e < m->n_g; e++) m->sign[e] = (m->g1[e] > 0) - (m->g1[e] < 0);
-}
+/* ---- states within a step ---- */
 
 bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
   double error[2];

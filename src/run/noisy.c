@@ -58,8 +58,9 @@ static void swap(double **a, double **b) {
 }
 
 /* Did the constraints turn too far from where their basis was chosen? */
-bool ag_run_turned(const ag_system *sys, ag_work *work, double t1, const double *z1, const double *c) {
-  return ag_system_elimination(sys) == AG_ELIM_BASIS && ag_work_basis(work, t1, z1, c) < AG_TURN_MOST;
+bool ag_run_turned(const ag_system *sys, const ag_stepper *s, ag_work *work, double t1, const double *z1,
+                   const double *c) {
+  return ag_system_elimination(sys) == AG_ELIM_BASIS && ag_work_basis(work, t1, z1, c) < ag_turn_most_of_path(s);
 }
 
 static ag_end step(run *r, walk *w) {
@@ -72,7 +73,7 @@ static ag_end step(run *r, walk *w) {
   if (!trouble) trouble = ag_mover_step(m, t, w->h, 0, 1, error);
   if (trouble) return ag_trajectory_trouble(trouble);
   if (!ag_trajectory_finite(m->n, m->z1)) return AG_END_FINITE;
-  if (!m->full && ag_run_turned(r->sys, m->work, t1, m->z1, m->c)) return AG_END_TURN;
+  if (!m->full && ag_run_turned(r->sys, m->method, m->work, t1, m->z1, m->c)) return AG_END_TURN;
   swap(&m->z, &m->z1);
   swap(&m->dz, &m->dz1);
   r->t = t1;

@@ -8,14 +8,24 @@
 #include "base/arena.h"
 #include "run/batch.h"
 #include "run/corner.h"
+#include "run/switch.h"
+
+/* Where the equations switch: what a run knows of the switches of the member so far (ag_checkpoint). */
+typedef struct turns {
+  double last, gap;
+  long n;
+} turns;
 
 struct ag_queue {
   ag_batch_job *b;
-  run r;            /* its mover uses the data of a lane: its worker, prepared parameters */
-  ag_run_options o; /* of it */
+  run r;                    /* its mover uses the data of a lane: its worker, prepared parameters */
+  ag_run_options o;         /* of it */
+  ag_watch_code *functions; /* compiled, for its mover */
   int n_prep[AG_FUSED_TAPES];
   const double *params; /* that the functions are prepared for */
   bool *fresh;          /* per lane */
+  turns *turns;         /* per lane */
+  int *sign;            /* of the switching functions */
   double *prep[AG_FUSED_TAPES];
   double *record, *column_slots, *out;
 };
@@ -29,9 +39,13 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
   ag_mover_create(m, b->sys, ag_system_param_values(b->sys), &q->o, core);
   ag_corner_create(&q->r, b->sys, &q->o);
   if (b->kernel) ag_mover_use(m, ag_system_param_values(b->sys), b->kernel);
-  m->watch = true;
-  m->counts = b->watch.counts;
-  ag_look_create(m, b->watch.tape, ag_system_param_values(b->sys));
+  if (!b->watch.switches) {
+    m->watch = true;
+    m->counts = b->watch.counts;
+    ag_look_create(m, b->watch.tape, ag_system_param_values(b->sys));
+    q->functions = ag_watch_code_create(b->watch.tape, ag_batch_eager(b));
+    ag_watcher_share(m->watcher, q->functions);
+  }
   ag_work_free(m->work);
   free(m->prep);
   free(m->prep_jacobian);
@@ -44,6 +58,8 @@ ag_queue *ag_queue_create(ag_batch_job *b, int lanes) {
     q->prep[i] = ag_heap_aligned(sizeof(double) * w * (size_t)q->n_prep[i]);
   }
   q->fresh = ag_heap_alloc(w);
+  q->turns = ag_heap_alloc(sizeof *q->turns * w);
+  q->sign = ag_heap_alloc(sizeof *q->sign * (size_t)b->watch.n);
   q->record = ag_heap_alloc(sizeof(double) * (size_t)b->result->width);
   if (!core) return q;
   q->column_slots = ag_heap_aligned(sizeof(double) * (size_t)(b->columns.tape->n_slot + 1));
@@ -58,13 +74,20 @@ void ag_queue_free(ag_queue *q) {
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(q->prep[i]);
   ag_mover_free(&q->r.m);
   ag_corner_free(&q->r);
-  void *all[] = {q->fresh, q->record, q->column_slots, q->out, q};
+  ag_watch_code_free(q->functions);
+  void *all[] = {q->fresh, q->turns, q->sign, q->record, q->column_slots, q->out, q};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
 /* One lane of an array. */
 static void take(const ag_lane_step *s, int n, const double *from, double *to) {
   for (int k = 0; k < n; k++) to[k] = from[k * s->lanes + s->lane];
+}
+
+/* The functions become those of a member. */
+static void prepare(ag_queue *q, const double *params) {
+  if (q->params != params) (q->b->watch.switches ? ag_switch_prepare : ag_look_prepare)(&q->r.m, params);
+  q->params = params;
 }
 
 /* The mover becomes that of the lane. */
@@ -74,8 +97,7 @@ static void enter(ag_queue *q, const ag_lane_step *s) {
   m->prep = q->prep[AG_FUSED_RHS] + s->slot * q->n_prep[AG_FUSED_RHS];
   m->prep_jacobian = q->prep[AG_FUSED_JACOBIAN] + s->slot * q->n_prep[AG_FUSED_JACOBIAN];
   m->prep_finish = q->prep[AG_FUSED_FINISH] + s->slot * q->n_prep[AG_FUSED_FINISH];
-  if (q->params != s->params) ag_look_prepare(m, s->params);
-  q->params = s->params;
+  prepare(q, s->params);
   take(s, m->n, s->z, m->z);
   take(s, ag_system_dims(m->sys)->c, s->c, m->c);
   take(s, m->n_unit, s->unit, m->unit_length);
@@ -89,7 +111,27 @@ void ag_queue_begin(ag_queue *q, const ag_lane_step *s) {
   for (int i = 0; i < AG_FUSED_TAPES && q->b->kernel; i++) /* a pivot that fails was seen by the lanes */
     ag_fused_prep(q->b->kernel, i, s->params, q->prep[i] + s->slot * q->n_prep[i], &fail);
   q->fresh[s->lane] = true;
-  for (int e = 0; e < q->b->watch.n; e++) s->memory[e * s->lanes + s->lane] = 0; /* the first step is examined */
+  q->turns[s->lane] = (turns){.last = NAN};
+  for (int e = 0; e < q->b->watch.n; e++) /* the first step is examined; a branch is known */
+    s->memory[e * s->lanes + s->lane] = q->b->watch.switches ? q->r.m.switches->branch[e] : 0;
+}
+
+bool ag_queue_start(ag_queue *q, ag_work *work, const double *params, double *z, double *c) {
+  run *r = &q->r;
+  ag_mover *m = &r->m;
+  if (!q->b->watch.switches) return true;
+  const ag_fused *fused = m->fused; /* it is not prepared for the member yet */
+  size_t n = sizeof(double) * (size_t)m->n, n_c = sizeof(double) * (size_t)m->n_c;
+  m->work = work, m->fused = NULL;
+  prepare(q, params);
+  memcpy(m->z, z, n), memcpy(m->c, c, n_c);
+  memset(m->switches->hit, 0, (size_t)m->switches->n);
+  m->switches->started = false;
+  r->t = q->o.t0, r->h = 0, r->res->steps = 0, r->switch_t = NAN;
+  ag_end end = ag_trajectory_switch(r);
+  memcpy(z, m->z, n), memcpy(c, m->c, n_c);
+  m->fused = fused;
+  return end == AG_END_TIME && !ag_switch_slides(m);
 }
 
 /* The step, from the workspace of the lanes. */
@@ -211,21 +253,24 @@ static void go_back(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k) {
   run *r = &q->r;
   ag_mover *m = &r->m;
   const ag_tape *renew = ag_system_role(m->sys, AG_ROLE_RENEW);
-  int at = s->lane, w = s->lanes, n_c = renew ? renew->n_out : 0; /* one that is not renewed is not kept */
+  int at = s->lane, w = s->lanes, n_c = renew ? renew->n_out : 0; /* the rest of c stays as it is */
   const double *row = k->numbers + AG_KEPT_NUMBERS * w;
   ag_lane_step before = *s;
   before.z = row, before.carry = row + m->n * w;
   const double *c = before.carry + m->n_carry * w, *memory = c + n_c * w;
-  if (renew) before.c = c;
   enter(q, &before);
+  take(s, n_c, c, m->c);
   take(s, m->n_carry, before.carry, m->dz);
+  if (m->switches) ag_slide_resume(m);
+  r->switch_t = q->turns[at].last, r->switch_gap = q->turns[at].gap, r->n_switch = q->turns[at].n;
   r->t = k->numbers[AG_KEPT_T * w + at], r->h = k->numbers[AG_KEPT_H * w + at];
   r->control.last_error = k->numbers[AG_KEPT_ERROR * w + at], r->control.spare = k->numbers[AG_KEPT_SPARE * w + at];
   r->control.rejected = k->words[AG_KEPT_WAS * w + at] != 0;
   r->res->steps = (long)k->words[AG_KEPT_STEPS * w + at];
   r->res->rejected = (long)k->words[AG_KEPT_REJECTED * w + at];
-  for (int e = 0; e < q->b->watch.n; e++) m->sign[m->g_first + e] = (memory[e * w + at] > 0) - (memory[e * w + at] < 0);
-  m->fresh = r->res->steps == 0;
+  for (int e = 0; e < q->b->watch.n && !m->switches; e++)
+    m->sign[m->g_first + e] = (memory[e * w + at] > 0) - (memory[e * w + at] < 0);
+  m->fresh = r->res->steps == 0 && !m->switches;
   if (m->fresh) ag_mover_signs(m, r->t);
 }
 
@@ -235,6 +280,8 @@ ag_end ag_queue_corner(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k
   ag_mover *m = &r->m;
   ag_end end = ag_corner_pass(r);
   q->fresh[s->lane] = m->fresh;
+  q->turns[s->lane] = (turns){r->switch_t, r->switch_gap, r->n_switch};
+  for (int e = 0; e < q->b->watch.n && m->switches; e++) q->sign[e] = (int)m->switches->branch[e];
   *after = (ag_lane_after){.t = r->t,
                            .h = r->h,
                            .last_error = r->control.last_error,
@@ -246,6 +293,6 @@ ag_end ag_queue_corner(ag_queue *q, const ag_lane_step *s, const ag_lane_kept *k
                            .z = m->z,
                            .carry = m->dz,
                            .c = m->c,
-                           .sign = m->sign + m->g_first};
+                           .sign = m->switches ? q->sign : m->sign + m->g_first};
   return end;
 }

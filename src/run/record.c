@@ -49,6 +49,13 @@ const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry
   return NULL;
 }
 
+const double *ag_record_kind(const ag_record *r, const double *values, ag_column_kind kind) {
+  for (int i = 0; i < r->n_column; i++)
+    if (r->columns[i].kind == kind) return values + r->columns[i].offset;
+  AG_ASSERT(r->n_column < 0); /* every record has the column asked for */
+  return NULL;
+}
+
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out) {
   int k = 0, n_coord;
   const ag_layout_row *q = ag_layout_rows(sys, AG_LAYOUT_COORDINATE, &n_coord);

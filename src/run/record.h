@@ -34,6 +34,8 @@ void ag_record_done(ag_record *r);
 void ag_column_name(const ag_column *c, int entry, ag_text *out);
 /* The column of that name, *entry = -1, or the one with a number of that name, *entry = which; NULL: none. */
 const ag_column *ag_record_find(const ag_record *r, const char *name, int *entry);
+/* The numbers of the first column of a kind, among the values of a record. */
+const double *ag_record_kind(const ag_record *r, const double *values, ag_column_kind kind);
 /* One full state recorded. */
 void ag_record_fill(const ag_system *sys, ag_work *w, double t, const double *x, double *out);
 

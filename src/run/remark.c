@@ -157,7 +157,7 @@ void ag_remark_end(run *r, const double *x0) {
   }
   ag_text out = {0};
   bool unsolved = end == AG_END_RANK || end == AG_END_MASS || end == AG_END_DOMAIN || end == AG_END_FINITE ||
-                  end == AG_END_STEP || end == AG_END_STAGES;
+                  end == AG_END_STEP || end == AG_END_STAGES || end == AG_END_TURN || end == AG_END_SLIDES;
   if (unsolved && ag_rows_ceased(r, &out)) { /* whatever problem the equations without it had */
     r->res->end = AG_END_RANK;
     r->res->why = out.s;

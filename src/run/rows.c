@@ -27,7 +27,7 @@ void ag_rows_choosing(run *r) {
 /* How many rows are independent. On a branch they stay so: one that fades away does so at its end. */
 static void expect_rank(run *r, int rank) {
   r->rank = rank;
-  if (r->all) ag_work_due(r->m.work, r->m.switches ? rank : 0);
+  if (r->all) ag_work_due(r->m.work, r->m.switches ? rank : 0, rank);
 }
 
 void ag_rows_here(run *r) {
@@ -41,12 +41,21 @@ void ag_rows_here(run *r) {
   expect_rank(r, ag_work_rows(m->work, n->row, r->t, m->z).rank);
 }
 
-static ag_rows_report look(run *r, double t, const double *z) {
-  ag_mover_full(&r->m, t, z, r->m.c, r->m.x);
-  return ag_work_rows(r->m.work, r->rank, t, r->m.x);
-}
-
 static bool speaks(ag_rows_report said) { return said.state == AG_ROWS_AWAKE || said.state == AG_ROWS_CONTRADICT; }
+
+/* A state inside a step is off the constraints by the error of the method, and there rows may seem independent that
+ * are not where the constraints hold: what they are there counts. Velocities stay as they are, unless the form looks at
+ * nothing but whether rows hold where the kept ones do. */
+static ag_rows_report look(run *r, double t, const double *z) {
+  ag_work *w = r->m.work;
+  double *x = r->m.x;
+  ag_mover_full(&r->m, t, z, r->m.c, x);
+  ag_rows_report said = ag_work_rows(w, r->rank, t, x);
+  if (!speaks(said)) return said;
+  bool sparse = ag_system_elimination(r->sys) == AG_ELIM_SADDLE;
+  int trouble = sparse ? ag_work_settle_full(w, t, x) : ag_work_place(w, t, x);
+  return trouble ? said : ag_work_rows(w, r->rank, t, x);
+}
 
 static ag_rows_report look_inside(run *r, double h, double theta) {
   ag_mover *m = &r->m;
@@ -67,7 +76,7 @@ static bool step_to(run *r, double s) {
   double error[2] = {0, 0};
   r->step = s - r->t;
   if (s == r->t) memcpy(m->z1, m->z, sizeof(double) * (size_t)m->n);
-  else if (ag_mover_step(m, r->t, r->step, r->o->rtol, r->control.atol, error)) return false;
+  else if (ag_mover_step(m, r->t, r->step, m->rtol, r->control.atol, error)) return false;
   return ag_trajectory_finite(m->n, m->z1);
 }
 
@@ -173,19 +182,23 @@ bool ag_rows_cease(run *r) {
   return true;
 }
 
+/* How many rows act in the equations that are solved. */
+static int acting(const run *r) { return r->all ? r->rank : ag_system_dims(r->sys)->rank; }
+
 /* The rank of all rows at r->t + s, the motion continued along its rates in m->dz1; that of the equations where a row
  * does not hold there. */
 static int rank_ahead(run *r, double s) {
   ag_mover *m = &r->m;
   const ag_dims *n = ag_system_dims(r->sys);
   for (int i = 0; i < m->n; i++) m->zt[i] = m->z[i] + s * m->dz1[i];
+  ag_work_branch(m->work, NULL); /* on the branch a row may act again behind its end */
   ag_mover_full(m, r->t + s, m->zt, m->c, m->x);
   ag_rows_report said = ag_work_rows(m->work, n->row, r->t + s, m->x);
-  return said.state == AG_ROWS_CONTRADICT ? n->rank : said.rank;
+  return said.state == AG_ROWS_CONTRADICT ? acting(r) : said.rank;
 }
 
-/* How far ahead, tried at these distances, fewer rows act than the equations were derived with, and *row, one of those
- * that do not; 0: they all do. */
+/* How far ahead, tried at these distances, fewer rows act than in the equations, and *row, one of those that do not; 0:
+ * they all do. */
 static double idle_ahead(run *r, int n_try, const double *ahead, int *row) {
   ag_mover *m = &r->m;
   const ag_dims *n = ag_system_dims(r->sys);
@@ -195,11 +208,11 @@ static double idle_ahead(run *r, int n_try, const double *ahead, int *row) {
     memset(m->dz1, 0, sizeof(double) * (size_t)m->n);
   for (int i = 0; i < n_try && hi == 0; i++) {
     double s = copysign(ahead[i], r->o->t1 - r->o->t0);
-    if (rank_ahead(r, s) < n->rank) hi = s;
+    if (rank_ahead(r, s) < acting(r)) hi = s;
   }
   for (int i = 0; i < 60 && r->t + lo != r->t + hi; i++) {
     double mid = 0.5 * (lo + hi);
-    if (rank_ahead(r, mid) < n->rank) hi = mid;
+    if (rank_ahead(r, mid) < acting(r)) hi = mid;
     else lo = mid;
   }
   (void)rank_ahead(r, hi);
@@ -210,8 +223,9 @@ static double idle_ahead(run *r, int n_try, const double *ahead, int *row) {
 bool ag_rows_ceased(run *r, ag_text *out) {
   double span = fabs(r->o->t1 - r->o->t0), h = r->o->dt > 0 ? r->o->dt : fabs(r->h);
   int row;
-  if (r->all) return false; /* as many take part as act */
+  if (r->all && !r->m.switches) return false; /* as many take part as act */
   double at = idle_ahead(r, 4, (double[]){1e-9 * span, 1e-6 * span, h, 2 * h}, &row);
+  if (r->m.full && r->m.switches) ag_work_branch(r->m.work, r->m.c);
   if (at == 0) return false;
   ag_work_row_text(r->m.work, row, out);
   ag_text_printf(out, " ceases to act at t = %.9g", r->t + at);
@@ -237,7 +251,7 @@ ag_end ag_rows_turn(run *r) {
   ag_mover *m = &r->m;
   r->anew = false;
   if (!m->switches) return AG_END_TIME;
-  ag_work_due(m->work, 0);
+  ag_work_due(m->work, 0, 0);
   AG_TRY_END(ag_trajectory_switch(r));
   if (!m->full || !r->all) return AG_END_TIME;
   ag_rows_report said = look(r, r->t, m->z);
@@ -261,7 +275,7 @@ ag_end ag_rows_settled(run *r) {
   if (said.state == AG_ROWS_WEAK)
     return ag_rows_renew(r, "the rows kept so far are about to lose rank") ? AG_END_TIME : AG_END_RANK;
   if (said.rank < ag_system_dims(r->sys)->rank && r->m.full && !r->all) return AG_END_RANK;
-  if (said.rank && !(r->all && r->m.switches)) r->rank = said.rank;
+  if (said.rank && !(r->all && r->m.switches)) expect_rank(r, said.rank);
   return AG_END_TIME;
 }
 

@@ -130,18 +130,30 @@ bool ag_run_point_fits(const ag_system *sys, const ag_run_options *o, const ag_c
  * limited by stability soon after the start (*stiffness: step size times largest eigenvalue there, else 0); euler_heun
  * on a path with noise. Prepares, as ag_run_prepare does. */
 const ag_stepper *ag_run_choose(ag_system *sys, const double *x0, const ag_run_options *o, double *stiffness);
+/* The note that says so, where stiffness > 0. */
+void ag_run_note_choice(ag_ctx *ctx, const ag_stepper *method, double stiffness);
 
 /* The allowed change of a conserved energy, relative to kinetic + |potential| energy: the error of every step
  * (docs/methods.md). Fixed steps have no tolerance: a thousandth. Work is measured on dense output, which has less
  * accuracy than the steps. */
 double ag_run_allowed_drift(const ag_run_options *o, ag_energy_law law, long steps);
-int ag_audit_lift(const ag_model *m,
-                  int contact); /* the event of a contact that loses its pressure; -1: there is none */
+double ag_run_drift(const ag_record *record, const ag_run_result *r); /* largest |E - E0|; NaN: E is not finite */
+double ag_run_balance(const ag_run_result *r); /* change of the energy less the work done, until r->work_t */
+/* The event of a contact that loses its pressure; -1: there is none. */
+int ag_audit_lift(const ag_model *m, int contact);
 
 /* Runs from the full state x0 at o->t0 with the parameters of the work. Only wrong use gives a status other than AG_OK;
  * how the motion ended is result->end. */
 AG_MUST_USE ag_status ag_run(ag_ctx *ctx, const ag_system *sys, const double *params, const double *x0,
                              const ag_run_options *o, const ag_sink *sink, ag_run_result *result);
+/* All warnings and notes about a finished run (notes.c); true: its energy did not obey its law. */
+bool ag_run_notes(ag_ctx *ctx, const ag_system *sys, const ag_record *record, const ag_run_options *o,
+                  const ag_run_result *r);
+/* Warnings about values of a record that are not finite `when` ("at the start"), but for those that bodies bring by
+ * themselves (a slip ratio where nothing presses). */
+void ag_record_notes(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when);
+/* Where the motion left its domain, "x = 2.1 at t = 3, not in -2..2"; nothing when it did not. */
+void ag_run_left(const ag_system *sys, const ag_run_result *r, ag_text *out);
 void ag_run_done(ag_run_result *result);
 void ag_run_move(const ag_run_result *result, ag_heap *to); /* its blocks, as ag_heap_move */
 

@@ -8,13 +8,16 @@
 #include "run/run.h"
 
 /* Radians by which a basis may turn in a step, as it begins, and how many times as far in a fixed one; cos^2 of the
- * angle beyond which a step is refused. */
+ * angle beyond which a step is refused. On a path with noise, steps by discrete equations see their two ends alone, not
+ * what lies between: there, rounding errors of the velocities, which grow as 1/cos, are the limit. */
 #define AG_TURN_STEP 0.8
 #define AG_TURN_FIXED 1.75
 #define AG_TURN_MOST 0.1
+#define AG_TURN_MOST_OF_ENDS 1e-12
+static inline double ag_turn_most_of_path(const ag_stepper *s) {
+  return s->needs & AG_NEEDS_RESIDUAL ? AG_TURN_MOST_OF_ENDS : AG_TURN_MOST;
+}
 
-/* The state that is integrated, in either closure: n numbers z (reduced, with basis data c) or the full state; the
- * method that moves it; the functions monitored on the way. */
 /* A piece of the step in which it is open whether function e touches zero. */
 typedef struct ag_open {
   int e;
@@ -38,6 +41,8 @@ typedef struct ag_shared_code {
 typedef struct ag_switch ag_switch; /* switch.h */
 typedef struct ag_pulse ag_pulse;   /* pulse.c */
 
+/* The state that is integrated, in either closure: n numbers z (reduced, with basis data c) or the full state; the
+ * method that moves it; the functions monitored on the way. */
 typedef struct ag_mover {
   const ag_system *sys;
   ag_work *work;
@@ -58,7 +63,8 @@ typedef struct ag_mover {
   ag_factor *factors;
   int *rate;         /* per component, of methods for equations of second order (ag_flow); else NULL */
   int *spin;         /* per factor, of methods that turn rotations axis by axis; else NULL */
-  bool in_place;     /* adaptive steps of a system that can go through lanes: after a step lengths are restored, and */
+  bool in_place;     /* lanes can do what a state needs after a step: lengths are restored, and */
+  int agrees;        /* rotations turned onto their images by this role (-1: they are not), */
   double *aligned;   /* scratch */
   bool holds;        /* velocities put back onto the rows of the constraints, and */
   double *projected; /* positions projected, which needs this room; or NULL */
@@ -134,8 +140,12 @@ AG_MUST_USE ag_status ag_run_check_levels(ag_ctx *ctx, const ag_system *sys, con
                                           const ag_run_options *o);
 /* Is the temperature positive, for methods that test their steps? */
 AG_MUST_USE ag_status ag_run_warm(ag_ctx *ctx, const ag_system *sys, const double *params, const ag_stepper *method);
-/* Adaptive steps of a system that can go through lanes: lanes can do what a state needs after a step. */
+/* Can lanes do what a state needs after a step? Of adaptive steps, and of fixed ones that leave lengths alone to be
+ * restored. */
 bool ag_mover_in_place(const ag_system *sys, const ag_run_options *o);
+/* The role that turns rotations onto their images after every step, or -1: after adaptive steps without a basis it is
+ * enough to do so in what is shown. */
+int ag_mover_agrees(const ag_system *sys, const ag_run_options *o);
 /* After a step: the groups of z back to their lengths at the start (`begin` sets these), z back onto the position
  * constraints, a new basis in c if it has turned too far. As lanes do it. *changed: the rates are to be evaluated anew.
  */
@@ -145,7 +155,6 @@ int ag_mover_restore(ag_mover *m, double t, double *z, double *c, bool *changed)
 void ag_mover_output(ag_mover *m, double t, const double *z, const double *c, double *x);
 /* Switches a mover to compiled code; false when that is not possible (reason says why). The numbers do not change. */
 bool ag_mover_compile(ag_mover *m, const double *params, bool only_cached, ag_text *reason);
-/* The two halves of it: NULL when it cannot be compiled; and the change-over. */
 /* The field a method follows on a path with noise, and its role. */
 static inline ag_followed ag_run_field(const ag_stepper *s) { return (ag_followed)s->follows; }
 static inline int ag_run_role(const ag_stepper *s) { return AG_ROLE_INCREMENT + AG_FIELD_ROLES * s->follows; }
@@ -230,6 +239,7 @@ bool ag_pulse_unseen(ag_mover *m, double t, double h, double *shorter);
  * slides is put onto its surface. */
 void ag_switch_create(ag_mover *m, const double *params);
 void ag_switch_free(ag_mover *m);
+void ag_switch_prepare(ag_mover *m, const double *params); /* for other parameters */
 bool ag_switch_first(ag_mover *m, double t, double h, double *at);
 bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *limit);
 bool ag_switch_slides(const ag_mover *m);
@@ -253,8 +263,9 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z);
 bool ag_mover_settled(ag_mover *m, double t, double s);
 bool ag_mover_point(ag_mover *m, double t, double s);
 
-/* noisy.c: did the constraints turn too far in a step from where their basis was chosen? */
-bool ag_run_turned(const ag_system *sys, ag_work *work, double t1, const double *z1, const double *c);
+/* noisy.c: did the constraints turn too far for a step of s from where their basis was chosen? */
+bool ag_run_turned(const ag_system *sys, const ag_stepper *s, ag_work *work, double t1, const double *z1,
+                   const double *c);
 /* Judges the mean or variance of an expectation over paths (expect_paths.c); value, tol and time evaluated before. */
 AG_MUST_USE ag_status ag_expect_paths(ag_ctx *ctx, ag_system *sys, const ag_expect *e, const double *params,
                                       const double *x0, double time, double dt, ag_verdict *v);

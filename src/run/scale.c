@@ -55,16 +55,17 @@ static void collect_pushes(sizes *s, const ag_system *sys, ag_work *w, const ag_
   enum { TIMES = 16 };
   int n;
   const ag_layout_row *xi = ag_layout_rows(sys, AG_LAYOUT_VELOCITY, &n);
-  double span = o->t1 - o->t0, time = fmin(1, fabs(span));
+  double span = o->t1 - o->t0, time = fmin(1, fabs(span)), *most = ag_heap_alloc(sizeof *most * (size_t)(n + 1));
+  for (int k = 0; k < TIMES; k++) {
+    if (ag_work_accel(w, o->t0 + k * span / TIMES, x, xidot, NULL) != AG_FINE) continue;
+    for (int i = 0; i < n; i++) most[i] = fmax(most[i], largest(xi[i].n, xidot + xi[i].at - ag_system_dims(sys)->q));
+  }
   s->n = 0;
   for (int i = 0; i < n; i++) {
-    double A = 0;
-    for (int k = 0; k < TIMES; k++)
-      if (ag_work_accel(w, o->t0 + k * span / TIMES, x, xidot, NULL) == AG_FINE)
-        A = fmax(A, largest(xi[i].n, xidot + xi[i].at - ag_system_dims(sys)->q));
-    add(s, LENGTH, A * time * time);
-    add(s, SPEED, A * time);
+    add(s, LENGTH, most[i] * time * time);
+    add(s, SPEED, most[i] * time);
   }
+  free(most);
 }
 
 static const double MARGIN = 10; /* above rounding errors */

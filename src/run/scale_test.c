@@ -88,7 +88,40 @@ static void pushed(double push) {
   ag_ctx_done(&ctx);
 }
 
+/* Many coordinates at rest at 0: their accelerations are computed once for all of them, not for each. Each time
+ * allocates, so that it can be counted. */
+static void many(void) {
+  enum { N = 200, ALLOCATIONS = 100 };
+  const long all = 1L << 40;
+  ag_ctx ctx = {0};
+  ag_model *m = ag_model_create("family");
+  ag_graph *g = m->graph;
+  ag_id sum = ag_num(g, 0);
+  for (int i = 0; i < N; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "x%d", i);
+    int c = ag_model_add_coord(m, name, NULL, NULL, NULL, 0, AG_SPACE_R, 1, nowhere);
+    ag_id v = m->coords[c].xi, square = ag_mul(g, v, v);
+    sum = ag_add(g, sum, square);
+  }
+  m->lagrangian = sum;
+  ag_system *sys = NULL;
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  ag_run_options o;
+  ag_run_defaults(&o);
+  double x0[2 * N] = {0}, own[2 * N];
+  ag_work *w = ag_work_create(sys, ag_system_param_values(sys));
+  ag_heap_fail_at(all);
+  (void)ag_scale_atol(sys, w, &o, x0, own);
+  AG_CHECK(all - ag_heap_fail_at(0) < ALLOCATIONS);
+  ag_work_free(w);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 int main(void) {
+  many();
   for (int i = 0; i < SIZES; i++) pushed(size[i]);
   for (int i = 0; i < SIZES; i++)
     for (int velocities = 0; velocities < 2; velocities++) {

@@ -11,9 +11,9 @@
 #include "base/arena.h"
 #include "run/trajectory.h"
 
-/* Operations of a run, with some for the work around a right-hand side, after which a unit is compiled: a second or two
- * of compiled steps, less where compiled code was asked for. */
-static const double AROUND = 60, WORTH_COMPILING = 3e9, WORTH_IF_ASKED = 3e8;
+/* Operations of a run, with some for the work around a right-hand side, after which a unit is compiled: half a second
+ * of compiled steps, about what the compiler takes; less where compiled code was asked for. */
+static const double AROUND = 60, WORTH_COMPILING = 1e9, WORTH_IF_ASKED = 3e8;
 enum { LONGEST = 2000 };                /* instructions of monitored functions */
 enum { TRIES = 4000, MOST_PAUSE = 32 }; /* between checks of progress (advance.c); steps */
 
@@ -24,7 +24,9 @@ struct ag_stretch {
   double *prep[AG_FUSED_TAPES], *room;
   double t, h, t1, until, last_error, spare, reach, turn, h_sub, end_sub, from;
   unsigned long long steps, rejected, was, sub, leave, seen, care;
-  long long tries, taken, others;
+  long long tries, taken, others, found, made;
+  double found_t;
+  unsigned long long *plain;
   double here;      /* the time at which the last stretch ended: its results there are still valid */
   long wait, pause; /* steps to be made by other code before the next one; and how many, where stretches fail */
 };
@@ -35,14 +37,14 @@ static bool has_guard(const ag_system *sys) {
   return ag_system_role(sys, AG_ROLE_MINOR) || ag_system_role(sys, AG_ROLE_FRAGILE);
 }
 
-/* After an adaptive step the march restores a state as the code of single runs does; after a fixed one it restores
- * nothing. */
+/* After an adaptive step the march restores a state as the code of single runs does; after a fixed one lengths alone.
+ */
 static bool restores_alike(const run *r) {
   const ag_dims *d = ag_system_dims(r->sys);
   ag_elimination how = ag_system_elimination(r->sys);
   if (r->o->dt <= 0) return r->m.in_place;
   return !r->m.full && how != AG_ELIM_BASIS && how != AG_ELIM_SADDLE && !d->g && !has_guard(r->sys) &&
-         !ag_system_watches(r->sys) && !ag_system_units(r->sys, d->z, NULL);
+         !ag_system_watches(r->sys) && (r->m.in_place || !ag_system_units(r->sys, d->z, NULL));
 }
 
 /* Conditions that hold throughout this run. */
@@ -107,6 +109,15 @@ static void give_room(ag_stretch *s, const run *r) {
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) *all[i].at = at, at += (all[i].n + 8) / 8 * 8;
 }
 
+/* Events that are recorded and do nothing else. */
+static unsigned long long *plain_functions(const run *r) {
+  const ag_mover *m = &r->m;
+  unsigned long long *plain = ag_heap_alloc(sizeof *plain * (size_t)(m->n_g - m->g_first + 1));
+  for (int e = m->g_first; e < ag_model_n_events(ag_system_model(r->sys)) && e < m->n_g; e++)
+    if (!ag_mover_event(m, e)->terminal && !ag_mover_event(m, e)->cuts) plain[e - m->g_first] = ~0ULL;
+  return plain;
+}
+
 static ag_stretch *create(const run *r, ag_fused *fused) {
   const ag_run_options *o = r->o;
   ag_stretch *s = ag_heap_alloc(sizeof *s);
@@ -125,7 +136,7 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .prep_turn = s->prep[AG_FUSED_TURN],
                          .prep_renew = s->prep[AG_FUSED_RENEW],
                          .prep_power = s->prep[AG_FUSED_POWER],
-                         .rtol = o->rtol,
+                         .rtol = o->dt > 0 ? 0 : o->rtol,
                          .safety = r->control.safety,
                          .shrink = r->control.shrink,
                          .grow = r->control.grow,
@@ -139,6 +150,8 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
   s->m.leave = &s->leave, s->m.seen = &s->seen;
   s->a = (ag_stretch_args){.m = &s->m, .until = &s->until, .reach = &s->reach, .care = &s->care};
   s->a.tries = &s->tries, s->a.taken = &s->taken, s->a.others = &s->others;
+  s->a.plain = s->plain = plain_functions(r);
+  s->a.found_t = &s->found_t, s->a.found = &s->found, s->a.made = &s->made;
   give_room(s, r);
   return s;
 }
@@ -148,6 +161,7 @@ void ag_stretch_free(ag_stretch *s) {
   ag_fused_free(s->fused);
   for (int i = 0; i < AG_FUSED_TAPES; i++) free(s->prep[i]);
   free(s->room);
+  free(s->plain);
   free(s);
 }
 
@@ -193,7 +207,7 @@ static void enter(ag_stretch *s, run *r, long steps) {
   s->steps = (unsigned long long)r->res->steps, s->rejected = (unsigned long long)r->res->rejected;
   s->m.max_steps = r->res->steps + steps;
   s->sub = s->seen = s->leave = s->care = 0;
-  s->tries = s->taken = s->others = 0;
+  s->tries = s->taken = s->others = s->found = s->made = 0;
   s->m.done = ag_balance_measures(r) ? &r->res->work : NULL;
 }
 
@@ -202,7 +216,8 @@ static void leave(const ag_stretch *s, run *r) {
   ag_mover *m = &r->m;
   memcpy(m->dz, m->space, sizeof(double) * (size_t)m->n_carry);
   int in_step = (ag_mover_looks(m) && !m->method->quarter ? 1 : 0) + (s->m.done ? m->method->n_dense : 0);
-  long n_rhs = (long)(s->tries * m->method->n_stage + s->taken * in_step + s->others);
+  long n_rhs = (long)((s->tries + s->made) * m->method->n_stage + s->taken * in_step + s->others);
+  if (s->found && !s->m.done) n_rhs += m->method->n_dense;
   m->n_rhs += n_rhs, r->n_many += n_rhs;
   for (int e = m->g_first; e < m->n_g; e++) {
     double memory = s->m.memory[e - m->g_first];
@@ -215,6 +230,11 @@ static void leave(const ag_stretch *s, run *r) {
   r->res->stretched += (long)s->steps - r->res->steps;
   r->res->steps = (long)s->steps, r->res->rejected = (long)s->rejected;
   ag_guard_forget(r->guard);
+}
+
+static void record(run *r, int e, double t) {
+  ag_trajectory_event(r, e, t);
+  if (r->o->event) r->o->event(r->o->save_self, e, t);
 }
 
 /* Number of tries after which a run checks its progress (advance.c). */
@@ -240,6 +260,7 @@ bool ag_stretch_steps(run *r, long steps) {
   enter(s, r, steps);
   ag_fused_stretch(s->fused, &s->a);
   leave(s, r);
+  if (s->found) record(r, m->g_first + (int)s->found - 1, s->found_t);
   bool made = r->res->steps > before;
   s->here = r->t;
   if (made) s->pause = 0;

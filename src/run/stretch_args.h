@@ -4,7 +4,7 @@
  * number; number and size are compared when a unit is loaded. */
 #ifndef AG_RUN_STRETCH_ARGS_H
 #define AG_RUN_STRETCH_ARGS_H
-#define AG_STRETCH_ABI 1
+#define AG_STRETCH_ABI 2
 #ifndef AG_FUSED_V /* as in fused_args.h */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -21,5 +21,9 @@ typedef struct ag_stretch_args {
       *others;       /* counted up: steps tried and taken, smaller ones included; rates evaluated anew */
   AG_FUSED_VI *care; /* all ones: the next step needs the code of a single run; nothing of it has been done */
   AG_FUSED_V *z, *carry, *c, *rows, *memory; /* room for the state before a try */
+
+  const AG_FUSED_VI *plain; /* [function]: all ones: crossings are recorded, and nothing else */
+  AG_FUSED_V *found_t;      /* a crossing in the last step, which ended the stretch: when, */
+  long long *found, *made;  /* of which function, counted from 1 (0: there is none), and by how many real steps */
 } ag_stretch_args;
 #endif

@@ -48,9 +48,13 @@ void ag_switch_create(ag_mover *m, const double *params) {
   w->timeless = !reads_time(m, w->functions) && !reads_time(m, AG_ROLE_RHS) &&
                 !(m->full && (reads_time(m, AG_ROLE_SADDLE) || reads_time(m, AG_ROLE_RESERVE)));
   w->moved = ag_heap_alloc(size * (n + n_z + (size_t)dims->xi));
-  w->c = ag_heap_alloc(size * AG_SLIDE_FIELDS * (size_t)m->n_c);
-  w->fields = ag_heap_alloc(size * AG_SLIDE_FIELDS * n_z);
-  w->rates = ag_heap_alloc(size * AG_SLIDE_FIELDS * n);
+  size_t n_field = n + 1 > AG_SLIDE_FIELDS ? n + 1 : AG_SLIDE_FIELDS;
+  w->c = ag_heap_alloc(size * n_field * (size_t)m->n_c);
+  w->fields = ag_heap_alloc(size * n_field * n_z);
+  w->rates = ag_heap_alloc(size * n_field * n);
+  w->slide = ag_heap_alloc(sizeof(int) * n);
+  w->lambda = ag_heap_alloc(size * n);
+  w->matrix = ag_heap_alloc(size * n * (n + 4));
   w->s = ag_heap_alloc(size * n);
   w->out = ag_heap_alloc(size * n);
   w->now = ag_heap_alloc(size * n);
@@ -63,11 +67,17 @@ void ag_switch_create(ag_mover *m, const double *params) {
   take_isolation(m, params);
 }
 
+void ag_switch_prepare(ag_mover *m, const double *params) {
+  ag_switch *w = m->switches;
+  ag_isolate_prepare(w->on_s, params);
+  for (int side = 0; side < 2; side++) ag_isolate_prepare(w->on_rate[side], params);
+}
+
 void ag_switch_free(ag_mover *m) {
   ag_switch *w = m->switches;
   if (!w) return;
-  void *all[] = {w->c,    w->fields, w->rates, w->s,     w->out,        w->now,        w->before, w->hit,
-                 w->skip, w->rows,   w->curve, w->width, w->bounded[0], w->bounded[1], w->moved};
+  void *all[] = {w->c,    w->fields, w->rates, w->s,          w->out,        w->now,   w->before, w->hit,    w->skip,
+                 w->rows, w->curve,  w->width, w->bounded[0], w->bounded[1], w->moved, w->slide,  w->lambda, w->matrix};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_isolate_free(w->on_s);
   ag_isolate_free(w->on_rate[0]);
@@ -96,8 +106,7 @@ int ag_switch_rates(ag_mover *m, double t, const double *z, const double *c, con
 
 typedef enum probe_kind { SURFACE, RELEASE, MARGIN } probe_kind;
 
-/* SURFACE: switching function k. RELEASE: its rate on one side of the surface slid on. MARGIN: see ag_slide_margin, k
- * counts surfaces slid on. */
+/* SURFACE: switching function k. RELEASE: its rate on one side of the surface slid on. MARGIN: see ag_slide_margin. */
 typedef struct probe {
   ag_mover *m;
   double t, h;
@@ -109,7 +118,7 @@ typedef struct probe {
 static double value(const probe *p, double t, const double *z) {
   ag_mover *m = p->m;
   ag_switch *w = m->switches;
-  if (p->kind == MARGIN) return ag_slide_margin(m, t, z, p->k);
+  if (p->kind == MARGIN) return ag_slide_margin(m, t, z);
   int trouble = p->kind == SURFACE ? ag_switch_functions(m, t, z, m->c, w->out)
                                    : ag_switch_rates(m, t, z, w->c + p->side * w->n_c, NULL, w->out);
   return trouble ? NAN : p->want * w->out[p->k];
@@ -191,7 +200,7 @@ static double first_change(const probe *p, const ag_isolate *isolate) {
 
 /* ---- the step ---- */
 
-/* All functions examined in the step; room for n + 2 AG_SLIDE_MAX. */
+/* All functions examined in the step; room for n + 2. */
 static int probes(ag_mover *m, double t, double h, probe *p) {
   ag_switch *w = m->switches;
   int n = 0;
@@ -201,7 +210,7 @@ static int probes(ag_mover *m, double t, double h, probe *p) {
   if (w->n_slide == 1)
     for (int side = 0; side < 2; side++)
       p[n++] = (probe){m, t, h, RELEASE, w->slide[0], side, side ? -direction : direction};
-  for (int i = 0; i < w->n_slide && w->n_slide > 1; i++) p[n++] = (probe){m, t, h, MARGIN, i, 0, 1};
+  if (w->n_slide > 1) p[n++] = (probe){m, t, h, MARGIN, 0, 0, 1};
   return n;
 }
 
@@ -259,16 +268,25 @@ static double part_known(const ag_mover *m, const probe *p, int n) {
   return part;
 }
 
+/* Does a step that ends at t change the sign of a function? */
+static bool ends_behind(const ag_mover *m, double t, int n, const probe *p) {
+  for (int i = 0; i < n; i++)
+    if (value(&p[i], t, m->z1) <= 0) return true;
+  return false;
+}
+
 bool ag_switch_first(ag_mover *m, double t, double h, double *at) {
   ag_switch *w = m->switches;
   w->part = 1;
-  probe *p = ag_heap_alloc(sizeof *p * (size_t)(w->n + 2 * AG_SLIDE_MAX));
+  probe *p = ag_heap_alloc(sizeof *p * (size_t)(w->n + 2));
   int n = probes(m, t, h, p);
   double first = NAN, *found = ag_heap_alloc(sizeof(double) * (size_t)(n + 1));
   set_sides(m);
   bool clear = ag_curve_cheap(m, t, h, w->rows, w->curve, w->width) &&
                isolate_all(m, t, h, AG_CURVE_ROWS, n, p, CHEAP_WORK);
-  if (!clear && !m->method->dense(m->method, &m->flow, t, h, m->z, m->z1, m->space)) {
+  bool dense = !clear && !m->method->dense(m->method, &m->flow, t, h, m->z, m->z1, m->space);
+  w->blind = !clear && !dense && ends_behind(m, t + h, n, p);
+  if (dense) {
     ag_curve_dense(m, w->curve);
     for (int i = 0; i < m->n; i++) w->width[i] = ROUNDING * fmax(fabs(m->z[i]), fabs(m->z1[i]));
     (void)isolate_all(m, t, h, AG_ISOLATE_DEGREE, n, p, WORK);
@@ -297,7 +315,8 @@ bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *li
   if (ag_switch_functions(m, t, m->z, m->c, w->s) || ag_switch_rates(m, t, m->z, m->c, NULL, w->out)) return false;
   for (int k = 0; k < w->n; k++) {
     double left = -w->s[k] / w->out[k];
-    if (w->branch[k] == 0 || !(left * h >= 0) || fabs(left) > fabs(h)) continue;
+    bool decided = w->started && w->s[k] == 0; /* it lies behind */
+    if (w->branch[k] == 0 || decided || !(left * h >= 0) || fabs(left) > fabs(h)) continue;
     *limit = fmin(*limit, fabs(left));
     w->hit[k] = fabs(left) <= nothing;
     here = here || w->hit[k];

@@ -16,129 +16,6 @@ void ag_run_defaults(ag_run_options *o) {
       .t1 = 10, .rtol = 1e-10, .atol = 1e-12, .h_max = INFINITY, .method = ag_stepper_find("dop853"), .events = true};
 }
 
-/* ---- recording ---- */
-
-/* A state that is projected onto the constraints after each step violates them by rounding error. One that violates
- * them by much more, relative to its velocities, is not a state of this system, whatever the reason. */
-static const double OFF = 1e-6;
-
-static bool is_off(const run *r, double residual, const double *x) {
-  double size = 1;
-  for (int i = 0; i < ag_system_dims(r->sys)->xi; i++) size = fmax(size, fabs(x[ag_system_dims(r->sys)->q + i]));
-  return !(residual <= OFF * size);
-}
-
-/* x: the full state of z with c. On a sliding surface, quantities not available there are those of one side, with a
- * warning. */
-static void fill(run *r, double t, const double *z, const double *c, const double *x) {
-  ag_mover *m = &r->m;
-  const ag_dims *n = ag_system_dims(r->sys);
-  bool forces = m->switches && ag_system_observes_forces(r->sys), held = !forces || ag_slide_hold(m, t, z, c);
-  ag_record_fill(r->sys, m->work, t, x, r->record);
-  if (m->step && r->o->columns) {
-    const double *seg[AG_SEG_COUNT] = {[AG_SEG_T] = &t, [AG_SEG_Z] = z, [AG_SEG_P] = r->params, [AG_SEG_C] = c};
-    (void)ag_tape_eval(r->o->columns, seg, r->column_slots, r->column_out);
-    for (int i = 0; i < r->o->columns->n_out; i++) r->record[r->column_at[i]] = r->column_out[i];
-  }
-  double *observed = r->record + r->res->width - 2 - n->observe; /* before energy and residual */
-  if (ag_switch_slides(m) && ag_system_role(r->sys, AG_ROLE_OBSERVED))
-    held = ag_slide_observe(m, t, z, c, x, observed) && held;
-  ag_slide_let_go(m);
-  if (held || r->res->one_sided || !ag_switch_slides(m)) return;
-  r->res->one_sided = true;
-  r->res->one_sided_t = t;
-}
-
-static bool record_at(run *r, double t, const double *z, const double *c, const double *x) {
-  fill(r, t, z, c, x);
-  double residual = r->record[r->res->width - 1];
-  r->res->residual_max = fmax(r->res->residual_max, residual);
-  r->off = r->off || is_off(r, residual, x);
-  for (int i = 1; i < r->res->width; i++)
-    if (!isfinite(r->record[i]) && isnan(r->res->undefined[i])) r->res->undefined[i] = t;
-  if (r->sink && !r->sink->row(r->sink->self, r->record)) return false;
-  r->n_row++;
-  return true;
-}
-
-double ag_trajectory_grid(const run *r) {
-  return r->o->t0 + (r->o->t1 > r->o->t0 ? 1 : -1) * r->o->every * (double)r->n_recorded;
-}
-
-/* Records the grid points before t1 inside the step of size h from t (dense output prepared); one at t1 itself is left
- * to the caller. */
-bool ag_trajectory_rows(run *r, double t, double h, double t1) {
-  ag_mover *m = &r->m;
-  double slack = 1e-12 * fmax(fabs(r->o->every), fabs(t1) * 1e-3);
-  for (;; r->n_recorded++) {
-    double s = ag_trajectory_grid(r);
-    if ((h > 0 ? t1 - s : s - t1) <= slack) return true;
-    m->method->interpolate(m->method, m->n, (s - t) / h, m->z, m->space, m->zt);
-    memcpy(m->c1, m->c, sizeof(double) * (size_t)m->n_c);
-    bool changed;
-    (void)ag_mover_settle(m, s, m->zt, m->c1, &changed);
-    ag_mover_full(m, s, m->zt, m->c1, m->x);
-    if (!record_at(r, s, m->zt, m->c1, m->x)) return false;
-  }
-}
-
-/* Energy of the state in m->x against the start. */
-static void watch_energy(run *r) {
-  double size, E = ag_work_energy(r->m.work, r->t, r->m.x, &size);
-  if (r->res->steps == 0) r->res->energy0 = E;
-  r->res->energy_size = fmax(r->res->energy_size, size);
-  double drift = fabs(E - r->res->energy0);
-  if (!(drift <= r->res->energy_drift)) r->res->energy_drift = drift; /* NaN stays visible */
-}
-
-/* Velocities are not known better than atol: an energy below that of such velocities, or below the work of the forces
- * at such velocities, is rounding, and not a size that errors are judged by. */
-static void floor_energy(run *r) {
-  ag_mover *m = &r->m;
-  const ag_dims *n = ag_system_dims(r->sys);
-  double size, *x = ag_heap_alloc(sizeof *x * (size_t)(n->x + 1));
-  memcpy(x, m->x, sizeof *x * (size_t)n->q);
-  for (int i = 0; i < n->xi; i++) x[n->q + i] = r->res->atol;
-  (void)ag_work_energy(m->work, r->t, x, &size);
-  double work = fabs((r->t - r->o->t0) * ag_work_energy_rate(m->work, r->t, x));
-  r->res->energy_size = fmax(r->res->energy_size, fmax(size, isfinite(work) ? work : 0));
-  free(x);
-}
-
-/* Is this state passed to the caller? */
-static bool shown(const run *r) {
-  const ag_run_options *o = r->o;
-  return o->each && (o->each_every <= 0 || r->res->steps <= o->each_first || r->res->steps % o->each_every == 0);
-}
-
-/* The energy is looked at in every eighth of the first thousand steps, later in every 32nd. */
-static long energy_every(const run *r) { return r->res->steps < 1024 ? 8 : 32; }
-
-/* Steps up to the next state that is looked at, whatever its time. */
-static long steps_to_look(const run *r) {
-  const ag_run_options *o = r->o;
-  long now = r->res->steps, steps = energy_every(r) - now % energy_every(r);
-  if (r->looks || (o->each && (o->each_every <= 0 || now < o->each_first))) return 1;
-  if (o->each && o->each_every - now % o->each_every < steps) steps = o->each_every - now % o->each_every;
-  return steps;
-}
-
-/* Called at each settled state. */
-bool ag_trajectory_reached(run *r) {
-  ag_mover *m = &r->m;
-  double every = r->o->every;
-  bool due = !r->o->section && (every == 0 || (every > 0 && fabs(ag_trajectory_grid(r) - r->t) <=
-                                                                1e-12 * fmax(every, fabs(r->t) * 1e-3)));
-  if (!due && !shown(r) && r->res->steps % energy_every(r)) return true;
-  ag_mover_output(m, r->t, m->z, m->c, m->x);
-  watch_energy(r);
-  ag_guard_look(r->guard, m->work, r->t, m->x, r->res);
-  if (shown(r)) r->o->each(r->o->each_self, r->t, m->x);
-  if (!due) return true;
-  if (every > 0) r->n_recorded++;
-  return record_at(r, r->t, m->z, m->c, m->x);
-}
-
 /* ---- events ---- */
 
 void ag_trajectory_event(run *r, int e, double s) {
@@ -157,7 +34,7 @@ void ag_trajectory_save(run *r) {
 static ag_end record_crossing(run *r, double s) {
   ag_mover *m = &r->m;
   if (!ag_mover_point(m, r->t, s)) return AG_END_STEP;
-  return record_at(r, s, m->zt, m->c1, m->x) ? AG_END_TIME : AG_END_SINK;
+  return ag_recording_row(r, s, m->zt, m->c1, m->x) ? AG_END_TIME : AG_END_SINK;
 }
 
 /* ---- corners ---- */
@@ -348,7 +225,7 @@ static ag_end loop(run *r) {
     ag_trajectory_engine(r);
     if (r->res->steps >= max_steps) return AG_END_STEPS;
     if (fabs(r->h) > o->h_max) r->h = direction * o->h_max;
-    if (!ag_stretch_steps(r, lmin(steps_to_look(r), max_steps - r->res->steps))) AG_TRY_END(ag_trajectory_step(r));
+    if (!ag_stretch_steps(r, lmin(ag_recording_next(r), max_steps - r->res->steps))) AG_TRY_END(ag_trajectory_step(r));
     bool at_end = r->t == o->t1;
     if (!ag_trajectory_reached(r)) return AG_END_SINK;
     if (r->off) return AG_END_PROJECT;
@@ -360,7 +237,7 @@ static ag_end loop(run *r) {
     ag_trajectory_save(r);
   }
   ag_mover_output(&r->m, r->t, r->m.z, r->m.c, r->m.x);
-  return is_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
+  return ag_recording_off(r, ag_work_residual(r->m.work, r->t, r->m.x), r->m.x) ? AG_END_PROJECT : AG_END_TIME;
 }
 
 /* Where a longer run can continue: not where a motion failed; and an event that ended it would do so again. */
@@ -377,14 +254,14 @@ static void finish(run *r, double recorded_t) {
   ag_mover *m = &r->m;
   ag_run_result *res = r->res;
   ag_mover_output(m, r->t, m->z, m->c, m->x);
-  watch_energy(r);
-  floor_energy(r);
+  ag_recording_energy(r);
+  ag_recording_floor(r);
   if (res->end == AG_END_TIME && isnan(res->energy_drift)) res->end = AG_END_ENERGY;
   if (ag_balance_measures(r)) ag_balance_mark(r);
   memcpy(res->x, m->x, sizeof(double) * (size_t)(ag_system_dims(r->sys)->x));
   res->t = r->t;
   res->accepted = ag_stepper_tests(r->o->method) ? (long)m->dz[m->n] : -1;
-  fill(r, r->t, m->z, m->c, m->x);
+  ag_recording_fill(r, r->t, m->z, m->c, m->x);
   res->residual_max = fmax(res->residual_max, r->record[res->width - 1]);
   bool have = r->o->section || recorded_t == r->t;
   if (!have && res->end != AG_END_SINK && r->sink && !r->sink->row(r->sink->self, r->record)) res->end = AG_END_SINK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Internals of run/: one trajectory. trajectory.c holds the loop and the recording, advance.c makes the steps. */
+ * Internals of run/: one trajectory. trajectory.c holds the loop, advance.c makes the steps, recording.c writes what is
+ * recorded. */
 #ifndef AG_RUN_TRAJECTORY_H
 #define AG_RUN_TRAJECTORY_H
 #include "run/run_internal.h"
@@ -54,6 +55,7 @@ typedef struct run {
   double switch_t, switch_gap;   /* see ag_checkpoint */
   long n_switch;
   double switch_at; /* the step ends where the equations switch, or NaN */
+  bool approach;    /* the step to its end is made in several, each nearer to it */
   double *own_atol; /* absolute tolerance of each number of the full state */
   double *keep;     /* core at the end of a step whose rest is computed in smaller ones */
   ag_stretch *stretch;
@@ -105,18 +107,26 @@ bool ag_stretch_steps(run *r, long steps);
 
 /* checkpoint.c: the current state as a checkpoint that borrows its arrays. */
 ag_checkpoint ag_trajectory_here(run *r);
-/* trajectory.c: the grid point to be recorded next; records those before t1 inside the step of size h from t (dense
- * output prepared); one at t1 itself is left to the caller. False: the sink refused it. */
+/* recording.c. grid: the grid point to be recorded next; rows: records those before t1 inside the step of size h from t
+ * (dense output prepared); one at t1 itself is left to the caller. reached: a settled state is reached, it is recorded
+ * where it is due. row: records this state, x the full state of z with c. False: the sink refused a row. */
 double ag_trajectory_grid(const run *r);
 bool ag_trajectory_rows(run *r, double t, double h, double t1);
+bool ag_trajectory_reached(run *r);
+bool ag_recording_row(run *r, double t, const double *z, const double *c, const double *x);
+/* Into r->record. On a sliding surface, quantities not available there are those of one side, with a warning. */
+void ag_recording_fill(run *r, double t, const double *z, const double *c, const double *x);
+bool ag_recording_off(const run *r, double residual, const double *x); /* is x no state of the system? */
+void ag_recording_energy(run *r);                                      /* of the state in r->m.x, against the start */
+void ag_recording_floor(run *r);
+long ag_recording_next(const run *r); /* steps up to the next state that is looked at, whatever its time */
+/* trajectory.c */
 /* Finds the crossings in the step. One that ends the run (a terminal event, the last requested crossing), or a corner,
  * shortens the step: *t1 is moved back to it, and r->cut or r->corner is set. AG_END_TIME otherwise. */
 ag_end ag_trajectory_crossings(run *r, double *t1);
 /* noisy.c: one path with noise, to the end; at most this many steps. */
 ag_end ag_trajectory_noisy(run *r, long max_steps);
-/* trajectory.c: a settled state is reached: it is recorded where it is due (false: the sink refused it). An event, a
- * checkpoint, compiled code where the run turns out long. */
-bool ag_trajectory_reached(run *r);
+/* An event, a checkpoint, compiled code where the run turns out long. */
 void ag_trajectory_event(run *r, int e, double s);
 void ag_trajectory_save(run *r);
 void ag_trajectory_engine(run *r);

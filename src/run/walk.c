@@ -154,7 +154,7 @@ static bool one_step(ag_walk *w, unsigned long long path, unsigned long long k, 
   *cut += large;
   if (rhs(w, t, w->z, w->dz)) return false;
   if (s->step(s, &w->flow, t, p->h, w->z, w->dz, w->z1, w->dz1, 0, 1, error, w->space)) return false;
-  if (ag_run_turned(p->sys, w->work, t1, w->z1, w->c)) return false;
+  if (ag_run_turned(p->sys, s, w->work, t1, w->z1, w->c)) return false;
   memcpy(w->z, w->z1, sizeof(double) * (size_t)p->n);
   memcpy(w->dz + p->n, w->dz1 + p->n, sizeof(double) * (size_t)w->room.own);
   return settle(w, t1);

@@ -110,8 +110,14 @@ static ag_unit *make(const ag_watcher *w, bool only_cached) {
       {"g", t[VALUES], 1, true, !t[LOOK_AT]}, {"s", t[LOOK_AT], 1, false, true}, {"x", t[EXTRA], 1, true, false}};
   ag_watcher_text(t[LOOK_AT] ? "s" : "g", &text);
   const char *texts[] = {ag_text_cstr(&text)};
-  ag_unit_spec spec = {"monitored functions", t[LOOK_AT] ? TAPES : 1, 1, 1, all, texts, &entry, {0}, NULL, false};
-  spec.args = (ag_abi){"AG_KERN_ABI", "ag_kargs", AG_KERN_ABI, sizeof(ag_kargs)};
+  const ag_unit_spec spec = {.comment = "monitored functions",
+                             .n_tape = t[LOOK_AT] ? TAPES : 1,
+                             .n_text = 1,
+                             .n_entry = 1,
+                             .tapes = all,
+                             .texts = texts,
+                             .entries = &entry,
+                             .args = {"AG_KERN_ABI", "ag_kargs", AG_KERN_ABI, sizeof(ag_kargs)}};
   ag_unit *unit = ag_unit_create(&spec, &build, &reason);
   ag_text_done(&text);
   ag_text_done(&reason);

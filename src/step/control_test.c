@@ -8,7 +8,7 @@
 
 typedef struct run {
   double t, h;
-  double z[TEST_N], dz[TEST_N];
+  double z[TEST_N], dz[TEST_CARRY];
   ag_control control;
   long steps, rejected, calls;
 } run;
@@ -25,7 +25,7 @@ static void run_init(run *r, const ag_stepper *s, const test_flow *p, double t0,
 
 /* Adaptive steps to t1, at most `limit` tries; false when it gave up. A failing right-hand side is a rejected try. */
 static bool run_to(run *r, const ag_stepper *s, const ag_flow *f, double t1, long limit) {
-  double z1[TEST_N], dz1[TEST_N], work[TEST_WORK], error, h_next;
+  double z1[TEST_N], dz1[TEST_CARRY], work[TEST_WORK], error, h_next;
   for (long k = 0; k < limit && r->t != t1; k++) {
     bool last = fabs(t1 - r->t) <= fabs(r->h) * (1 + 1e-12);
     double h = last ? t1 - r->t : r->h;
@@ -177,7 +177,7 @@ static int nan_rhs(void *self, double t, const double *z, double *dz) {
 }
 
 static void test_first(const ag_stepper *s) {
-  double z[TEST_N] = {1}, dz[TEST_N] = {0}, work[3 * TEST_N], h;
+  double z[TEST_N] = {1}, dz[TEST_CARRY] = {0}, work[3 * TEST_N], h;
   long calls = 0;
   ag_flow domain = {.n = 1, .rhs = domain_rhs, .self = &calls}, stiff = {.n = 1, .rhs = stiff_rhs},
           bad = {.n = 1, .rhs = nan_rhs}, rest = {.n = 0, .rhs = nan_rhs};

@@ -67,22 +67,26 @@ AG_STEP_QUALIFIER void AG_STEP_FN(tangent)(AG_STEP_FLOW AG_STEP_SIZE const V *z,
   }
 }
 
-/* A row (a, b, c) of a matrix times D of exp(e + d) = exp(e) exp(D d + ...):
- *   D = 1 - (1 - cos x) / x^2 hat(e) + (x - sin x) / x^3 hat(e)^2,  x = |e|. */
-AG_STEP_QUALIFIER void AG_STEP_FN(times_dexp)(const V *e, V *row) {
+/* by[0], by[1] of D(e) = 1 - by[0] hat(e) + by[1] hat(e)^2, which takes d to that of exp(e + d) = exp(e) exp(D d +
+ * ...): (1 - cos x) / x^2, (x - sin x) / x^3,  x = |e|. */
+AG_STEP_QUALIFIER void AG_STEP_FN(dexp)(const V *e, V *by) {
   const V square = v_fma(e[2], e[2], v_fma(e[1], e[1], e[0] * e[0])), x = v_sqrt(square);
   const VI tiny = m_lt(square, v_set(1e-4));
   const V safe = v_blend(tiny, v_set(1), square), s = v_sin(0.5 * x);
-  const V first = v_blend(tiny, v_fma(square, v_set(-1.0 / 24), v_set(0.5)), 2.0 * s * s / safe);
   const V series = v_fma(square, v_fma(square, v_set(1.0 / 5040), v_set(-1.0 / 120)), v_set(1.0 / 6));
-  const V second = v_blend(tiny, series, (1.0 - v_sin(x) / v_blend(tiny, v_set(1), x)) / safe);
+  by[0] = v_blend(tiny, v_fma(square, v_set(-1.0 / 24), v_set(0.5)), 2.0 * s * s / safe);
+  by[1] = v_blend(tiny, series, (1.0 - v_sin(x) / v_blend(tiny, v_set(1), x)) / safe);
+}
+
+/* A row (a, b, c) of a matrix times D(e), with the numbers of dexp(). */
+AG_STEP_QUALIFIER void AG_STEP_FN(times_dexp)(const V *e, const V *by, V *row) {
   /* row hat(e) = row x e, twice */
   const V a = v_fma(row[1], e[2], -(row[2] * e[1])), b = v_fma(row[2], e[0], -(row[0] * e[2]));
   const V c = v_fma(row[0], e[1], -(row[1] * e[0]));
   const V aa = v_fma(b, e[2], -(c * e[1])), bb = v_fma(c, e[0], -(a * e[2])), cc = v_fma(a, e[1], -(b * e[0]));
-  row[0] = v_fma(second, aa, v_fma(-first, a, row[0]));
-  row[1] = v_fma(second, bb, v_fma(-first, b, row[1]));
-  row[2] = v_fma(second, cc, v_fma(-first, c, row[2]));
+  row[0] = v_fma(by[1], aa, v_fma(-by[0], a, row[0]));
+  row[1] = v_fma(by[1], bb, v_fma(-by[0], b, row[1]));
+  row[2] = v_fma(by[1], cc, v_fma(-by[0], c, row[2]));
 }
 
 /* v = D(e)^-1 v: the rate of d in exp(e + d) for the angular velocity v in the body,

@@ -22,15 +22,16 @@
 
 #define AG_STEP_NAME irk
 #define AG_STEP_TEXT "step/irk_core.h"
-#define AG_STEP_END n
-#define AG_STEP_OWN 0
+#define AG_STEP_END (n + AG_STEP_OWN)
+#define AG_STEP_OWN AG_IRK_CARRIES(irk, n)
 #define AG_STEP_LU
 #include "step/method.h"
 
 static ag_step_room room_of(const ag_irk *irk, int n, int m, int square) {
   int reals = irk->real > irk->estimate ? irk->real : irk->estimate;
-  int size = (irk->degree + irk->s + 5) * n + 2 * irk->s * m + (1 + 2 * reals + 3 * irk->pair) * square;
-  return (ag_step_room){(size_t)size, (size_t)n, 0};
+  int own = AG_IRK_CARRIES(irk, n);
+  int size = (irk->degree + irk->s + 5) * n + 2 * own + 2 * irk->s * m + (1 + 2 * reals + 3 * irk->pair) * square;
+  return (ag_step_room){(size_t)size, (size_t)(n + own), own};
 }
 
 #define AG_STEPPER(name) \

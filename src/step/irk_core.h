@@ -9,7 +9,7 @@
  * The step is that of a field F(t, z) over 0 <= s <= 1; here F = h f. With the increments k_i = F(t_i, Z_i) in
  * coordinates around the middle of the step, which is z moved by e/2, e = sum_j b_j k_j:
  *   Z_i = the middle moved by d_i,   d_i = sum_j (a_ij - b_j / 2) k_j,   z1 = z moved by e.
- * On vectors this is the usual method. On a rotation a rate Omega becomes D(d)^-1 Omega, D that of times_dexp(); the
+ * On vectors this is the usual method. On a rotation a rate Omega becomes D(d)^-1 Omega, D that of dexp(); the
  * order is that of the tableau, and since the middle is the same from both ends, symmetric tableaux give symmetric
  * steps.
  *
@@ -27,14 +27,26 @@ static const ag_irk irk_table = AG_IRK_NAMED(AG_IRK_METHOD);
 /* Iterations with one Jacobian, and how many Jacobians. */
 #define AG_IRK_TRIALS 8
 #define AG_IRK_ROUNDS 8
+/* A step whose error is tested (rtol > 0) is solved to a part of its tolerances, min(BESIDE, sqrt(rtol)) (Hairer,
+ * Wanner, Solving Ordinary Differential Equations II, IV.8), with one more Jacobian at most: a smaller step is cheaper.
+ * Corrections should decrease by REACH each; as the next step would be about as much harder as it is longer, this
+ * limits its size. */
+#define AG_IRK_BESIDE 0.003
+#define AG_IRK_TESTED_ROUNDS 2
+#define AG_IRK_REACH 0.3
+#define AG_IRK_STRETCH 3 /* times the last step: how far its polynomial is good for a guess */
+#define AG_IRK_TESTED(rtol) (AG_IRK->estimate && (rtol) > 0)
 /* The rest is below this fraction of the state; corrections that stop decreasing below the other are rounding
  * errors. */
 #define AG_IRK_DONE 1e-16
 #define AG_IRK_NOISE 1e-11
 
-/* The workspace behind the rates at both ends: dense output, rates of the stages, increments, corrections, the middle,
+/* What is carried on from a tested step: its size (0: there was none) and its increments. */
+#define AG_IRK_OWN AG_IRK_CARRIES(AG_IRK, AG_STEP_N)
+#define AG_IRK_END(work) ((work) + AG_STEP_N + AG_IRK_OWN)
+/* The workspace behind the carry at both ends: dense output, rates of the stages, increments, corrections, the middle,
  * a point, a rate, h J, the factored matrices. */
-#define AG_IRK_ROWS(work) ((work) + 2 * AG_STEP_N)
+#define AG_IRK_ROWS(work) ((work) + 2 * (AG_STEP_N + AG_IRK_OWN))
 #define AG_IRK_RATES(work) (AG_IRK_ROWS(work) + AG_IRK->degree * AG_STEP_N)
 #define AG_IRK_K(work) (AG_IRK_RATES(work) + AG_IRK_S * AG_STEP_N)
 #define AG_IRK_W(work) (AG_IRK_K(work) + AG_IRK_S * AG_STEP_M)
@@ -240,10 +252,89 @@ AG_STEP_QUALIFIER V AG_STEP_FN(size)(AG_STEP_FLOW AG_STEP_SIZE const V *z, const
   return worst;
 }
 
-/* The increments k, from the guess k_i = F(t, z). */
-AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *work) {
-  V *k = AG_IRK_K(work), *w = AG_IRK_W(work), last = v_set(V_INF);
-  VI open = v_word_set(~0ULL), lost = v_word_set(0);
+/* The largest correction relative to the tolerance of what it corrects. */
+AG_STEP_QUALIFIER V AG_STEP_FN(beside)(AG_STEP_FLOW AG_STEP_SIZE double rtol, const V *restrict atol, const V *z,
+                                       const V *w) {
+  V worst = v_set(0);
+  for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
+    const ag_factor p = AG_STEP_FACTOR(f_);
+    if (p.kind == AG_FACTOR_IMAGE) continue;
+    for (int r = 0; r < (p.kind == AG_FACTOR_QUATERNION ? 3 : p.n); r++) {
+      const V size = p.kind == AG_FACTOR_QUATERNION ? v_set(1) : v_abs(z[p.z + r]);
+      const V limit = v_fma(v_set(rtol), size, AG_STEP_ATOL(p.z + r)) + 1e-300;
+      for (int i = 0; i < AG_IRK_S; i++) {
+        const V ratio = v_abs(w[i * AG_STEP_M + p.d + r]) / limit;
+        worst = v_blend(m_nan(worst) | m_lt(ratio, worst), worst, ratio);
+      }
+    }
+  }
+  return worst;
+}
+
+/* How Newton's method goes on: in which lanes it has converged, and how fast. */
+typedef struct AG_STEP_FN(newton) {
+  VI open, lost, cold;    /* not yet; it will not; its next correction says nothing about how fast */
+  V last, last_by, worst; /* the last correction, the same beside the tolerances; the slowest decrease of that */
+} AG_STEP_FN(newton);
+
+/* Judges the corrections of the lanes `here`, with `left` to come with this Jacobian. Returns the lanes that go on with
+ * it. */
+AG_STEP_QUALIFIER VI AG_STEP_FN(judged)(AG_STEP_FLOW AG_STEP_SIZE VI here, int left, double rtol,
+                                        const V *restrict atol, const V *z, const V *work, AG_STEP_FN(newton) * n_) {
+  const V now = AG_STEP_FN(size)(AG_STEP_PASS z, work), rate = now / n_->last;
+  const VI known = m_lt(n_->last, v_set(V_INF)), noise = m_le(now, v_set(AG_IRK_NOISE)) & m_le(n_->last, now);
+  /* the rest: now (rate + rate^2 + ...) */
+  VI done = known & m_lt(rate, v_set(1)) & m_le(now * rate, AG_IRK_DONE * (1.0 - rate)), slow = v_word_set(0);
+  if (AG_IRK_TESTED(rtol)) {
+    const V by = AG_STEP_FN(beside)(AG_STEP_PASS rtol, atol, z, AG_IRK_W(work)), falls = by / n_->last_by;
+    const V near = v_min(v_set(AG_IRK_BESIDE), v_sqrt(v_set(rtol))) * (1.0 - falls);
+    V rest = by * falls;
+    done |= known & m_lt(falls, v_set(1)) & m_le(rest, near);
+    for (int i = 0; i < left; i++) rest = rest * falls;
+    slow = known & ~(m_lt(falls, v_set(1)) & m_le(rest, near));
+    n_->worst = v_blend(here & known & ~noise & m_lt(n_->worst, falls), falls, n_->worst);
+    n_->last_by = v_blend(n_->cold, v_set(V_INF), by);
+  }
+  n_->lost |= here & ~m_lt(now, v_set(V_INF));
+  n_->open &= ~(here & (done | noise | m_eq(now, v_set(0)) | n_->lost | AG_STEP_FAILED));
+  n_->last = v_blend(n_->cold, v_set(V_INF), now), n_->cold = v_word_set(0);
+  return here & ~(slow & n_->open);
+}
+
+/* What Newton's method starts from. Matrices are made for k_i = F(t, z); a tested step starts from the polynomial
+ * through the rates of the stages of the last one, if that was not much shorter, else from 0: stiff components of F(t,
+ * z) would lead far astray. Returns the lanes whose first correction is the whole step. */
+AG_STEP_QUALIFIER VI AG_STEP_FN(guess)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *work, V *k) {
+  const V *own = work + AG_STEP_N, by = h / own[0];
+  const VI warm = m_lt(v_set(0), by) & m_le(by, v_set(AG_IRK_STRETCH));
+  for (int i = 0; i < AG_IRK_S; i++) {
+    V weights[AG_IRK_MAX];
+    for (int j = 0; j < AG_IRK_S; j++) {
+      double scale = 1;
+      weights[j] = by;
+      for (int m = 0; m < AG_IRK_S; m++) {
+        if (m == j) continue;
+        scale *= AG_IRK->c[j] - AG_IRK->c[m];
+        weights[j] = weights[j] * v_fma(v_set(AG_IRK->c[i]), by, v_set(1 - AG_IRK->c[m]));
+      }
+      weights[j] = weights[j] * (1 / scale);
+    }
+    for (int r = 0; r < AG_STEP_M; r++) {
+      V sum = v_set(0);
+      for (int j = 0; j < AG_IRK_S; j++) sum = v_fma(weights[j], own[1 + j * AG_STEP_M + r], sum);
+      k[i * AG_STEP_M + r] = v_blend(warm, sum, v_set(0));
+    }
+  }
+  return ~warm;
+}
+
+/* The increments k. *theta: how much corrections decreased at least. In lanes where they
+ * are not found the step fails, or, if its error is tested, is *unsolved. */
+AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, double rtol,
+                                         const V *restrict atol, V *work, VI *unsolved, V *theta) {
+  V *k = AG_IRK_K(work), *w = AG_IRK_W(work);
+  AG_STEP_FN(newton) n_ = {v_word_set(~0ULL), v_word_set(0), v_word_set(0), v_set(V_INF), v_set(V_INF), v_set(0)};
+  const int rounds = AG_IRK_TESTED(rtol) ? AG_IRK_TESTED_ROUNDS : AG_IRK_ROUNDS;
   int reason = 0;
   double at = AG_IRK->at, mean = 0;
   for (int i = 0; i < AG_IRK_S; i++) mean += AG_IRK->c[i] / AG_IRK_S;
@@ -252,24 +343,23 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
     k[r] = h * k[r];
     for (int i = 1; i < AG_IRK_S; i++) k[i * AG_STEP_M + r] = k[r];
   }
-  for (int round = 0; round < AG_IRK_ROUNDS && v_any(open); round++, at = mean) {
-    AG_STEP_GUARD(open, reason = AG_STEP_FN(matrices)(AG_STEP_PASS open, at, t, h, z, work);)
-    for (int trial = 0; trial < AG_IRK_TRIALS && !reason && v_any(open); trial++) {
-      AG_STEP_GUARD(open, reason = AG_STEP_FN(residuals)(AG_STEP_PASS t, h, z, work);)
+  for (int round = 0; round < rounds && v_any(n_.open); round++, at = mean) {
+    VI here = n_.open;
+    if (AG_IRK_TESTED(rtol)) n_.last = v_set(V_INF), n_.worst = v_blend(here, v_set(0), n_.worst);
+    AG_STEP_GUARD(here, reason = AG_STEP_FN(matrices)(AG_STEP_PASS here, at, t, h, z, work);)
+    if (AG_IRK_TESTED(rtol) && round == 0) n_.cold = AG_STEP_FN(guess)(AG_STEP_PASS h, work, k);
+    for (int trial = 0; trial < AG_IRK_TRIALS && !reason && v_any(here); trial++) {
+      AG_STEP_GUARD(here, reason = AG_STEP_FN(residuals)(AG_STEP_PASS t, h, z, work);)
       if (reason) break;
       AG_STEP_FN(corrections)(AG_STEP_PASS work);
-      const V now = AG_STEP_FN(size)(AG_STEP_PASS z, work), rate = now / last;
-      for (int r = 0; r < AG_IRK_S * AG_STEP_M; r++) k[r] = v_blend(open, k[r] + w[r], k[r]);
-      /* the rest: now (rate + rate^2 + ...) */
-      const VI done = m_lt(last, v_set(V_INF)) & m_lt(rate, v_set(1)) & m_le(now * rate, AG_IRK_DONE * (1.0 - rate));
-      const VI noise = m_le(now, v_set(AG_IRK_NOISE)) & m_le(last, now);
-      lost |= open & ~m_lt(now, v_set(V_INF));
-      open &= ~(done | noise | m_eq(now, v_set(0)) | lost | AG_STEP_FAILED);
-      last = now;
+      const VI on = AG_STEP_FN(judged)(AG_STEP_PASS here, AG_IRK_TRIALS - 1 - trial, rtol, atol, z, work, &n_);
+      for (int r = 0; r < AG_IRK_S * AG_STEP_M; r++) k[r] = v_blend(on, k[r] + w[r], k[r]);
+      here = on & n_.open;
     }
     if (reason) return reason;
   }
-  AG_STEP_UNSOLVED(open | lost)
+  *unsolved = n_.open | n_.lost, *theta = n_.worst;
+  if (!AG_IRK_TESTED(rtol)) AG_STEP_UNSOLVED(*unsolved)
   return 0;
 }
 
@@ -288,11 +378,36 @@ AG_STEP_QUALIFIER int AG_STEP_FN(stages)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, con
     result = AG_IRK->estimate ? v_sqrt(sum / (n)) + wrong : wrong; \
   }
 
-/* (1 - gamma h J)^-1 (gamma F(t, z) + sum_j e_j k_j) as a change of z. */
-AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, V *work, V *e) {
+/* x as a change of what is turned: of a quaternion q x / 2, of an image v x x. */
+AG_STEP_QUALIFIER void AG_STEP_FN(turning)(ag_factor_kind kind, const V *q, const V *d, V *x) {
+  if (kind == AG_FACTOR_IMAGE) {
+    for (int r = 0; r < 3; r++) x[r] = v_fma(q[(r + 1) % 3], d[(r + 2) % 3], -(q[(r + 2) % 3] * d[(r + 1) % 3]));
+    return;
+  }
+  x[0] = -0.5 * v_fma(q[3], d[2], v_fma(q[2], d[1], q[1] * d[0]));
+  x[1] = 0.5 * v_fma(-q[3], d[1], v_fma(q[2], d[2], q[0] * d[0]));
+  x[2] = 0.5 * v_fma(q[3], d[0], v_fma(-q[1], d[2], q[0] * d[1]));
+  x[3] = 0.5 * v_fma(-q[2], d[0], v_fma(q[1], d[1], q[0] * d[2]));
+}
+
+/* The error of the dense output, added to the estimate x: a polynomial of degree D is off a component A cos(s angle) +
+ * B sin(s angle) by up to c angle^(D + 1) |A, B|, also where the step is exact. c: measured on steady turns. */
+AG_STEP_QUALIFIER void AG_STEP_FN(turn_error)(AG_STEP_FLOW AG_STEP_SIZE ag_factor p, const V *q, const V *k, V *x) {
+  const int D = AG_IRK->degree, size = p.kind == AG_FACTOR_IMAGE ? 3 : 4;
+  V by[3], change[4], power = v_set(D > 5 ? 2.1e-7 : D > 4 ? 8.7e-6 : D > 3 ? 1.8e-4 : 2.7e-3);
+  for (int r = 0; r < 3; r++) by[r] = AG_STEP_FN(moved)(AG_STEP_PASS 1, k, p.d + r);
+  AG_STEP_FN(turning)(p.kind, q, by, change);
+  const V all = v_sqrt(v_fma(by[2], by[2], v_fma(by[1], by[1], by[0] * by[0]))), angle = size == 4 ? 0.5 * all : all;
+  for (int m = 0; m < D; m++) power = power * angle;
+  for (int r = 0; r < size; r++) x[r] = v_fma(power, v_fma(angle, v_abs(q[r]), v_abs(change[r])), v_abs(x[r]));
+}
+
+/* (1 - gamma h J)^-1 (gamma h f + sum_j e_j k_j) as a change of z, with the rate f at its start, and the error of the
+ * dense output of what is turned. */
+AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const V *z, const V *rate, V *work, V *e) {
   const V *k = AG_IRK_K(work);
   V *w = AG_IRK_W(work);
-  AG_STEP_FN(tangent)(AG_STEP_PASS z, work, w);
+  AG_STEP_FN(tangent)(AG_STEP_PASS z, rate, w);
   for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
     const ag_factor p = AG_STEP_FACTOR(f_);
     V d[3];
@@ -307,33 +422,74 @@ AG_STEP_QUALIFIER void AG_STEP_FN(estimate)(AG_STEP_FLOW AG_STEP_SIZE V h, const
   AG_STEP_FN(solved_real)(AG_STEP_PASS AG_IRK_BLOCK(work, 0), w);
   for (int f_ = 0; f_ < AG_STEP_N_FACTOR; f_++) {
     const ag_factor p = AG_STEP_FACTOR(f_);
-    const V *q = z + p.z, *d = w + p.d;
-    V *x = e + p.z;
-    if (p.kind == AG_FACTOR_IMAGE) {
-      for (int r = 0; r < 3; r++) x[r] = v_fma(q[(r + 1) % 3], d[(r + 2) % 3], -(q[(r + 2) % 3] * d[(r + 1) % 3]));
-      continue;
-    }
     if (p.kind == AG_FACTOR_VECTOR) {
-      for (int r = 0; r < p.n; r++) x[r] = d[r];
+      for (int r = 0; r < p.n; r++) e[p.z + r] = w[p.d + r];
       continue;
     }
-    x[0] = -0.5 * v_fma(q[3], d[2], v_fma(q[2], d[1], q[1] * d[0]));
-    x[1] = 0.5 * v_fma(-q[3], d[1], v_fma(q[2], d[2], q[0] * d[0]));
-    x[2] = 0.5 * v_fma(q[3], d[0], v_fma(-q[1], d[2], q[0] * d[1]));
-    x[3] = 0.5 * v_fma(-q[2], d[0], v_fma(q[1], d[1], q[0] * d[2]));
+    AG_STEP_FN(turning)(p.kind, z + p.z, w + p.d, e + p.z);
+    AG_STEP_FN(turn_error)(AG_STEP_PASS p, z + p.z, k, e + p.z);
   }
 }
 
+/* What the next step starts from. */
+AG_STEP_QUALIFIER void AG_STEP_FN(carry)(AG_STEP_FLOW AG_STEP_SIZE double rtol, V h, V *work) {
+  const V *k = AG_IRK_K(work);
+  V *own = AG_IRK_END(work) + AG_STEP_N;
+  for (int r = 0; r < AG_IRK_OWN; r++) own[r] = v_set(0);
+  if (!AG_IRK_TESTED(rtol)) return;
+  own[0] = h;
+  for (int r = 0; r < AG_IRK_S * AG_STEP_M; r++) own[1 + r] = k[r];
+}
+
+/* The estimate e once more, with the rate at z moved by it, in the lanes of `where`: what stiff components leave in the
+ * first one is damped. */
+AG_STEP_QUALIFIER int AG_STEP_FN(again)(AG_STEP_FLOW AG_STEP_SIZE VI where, V t, V h, const V *z, V *work, V *e) {
+  V *y = AG_IRK_POINT(work), *rate = AG_IRK_MIDDLE(work);
+  for (int i = 0; i < AG_STEP_N; i++) y[i] = z[i] + e[i];
+  AG_STEP_RHS(t, y, rate)
+  AG_STEP_FN(estimate)(AG_STEP_PASS h, z, rate, work, y);
+  for (int i = 0; i < AG_STEP_N; i++) e[i] = v_blend(where & ~AG_STEP_FAILED, y[i], e[i]);
+  return 0;
+}
+
+/* x, but at least so much; NaN stays. x^(s + 1): the estimate has order s. */
+#define AG_IRK_AT_LEAST(x, least) v_blend(m_lt(x, least), least, x)
+#define AG_IRK_POWER(x, result) \
+  { \
+    result = x; \
+    for (int i_ = 0; i_ < AG_IRK_S; i_++) result = result * (x); \
+  }
+
 AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                        double rtol, const V *restrict atol, V *restrict error, V *restrict work) {
-  V *end = work + AG_STEP_N, *e = AG_IRK_RATE(work);
-  const int reason = AG_STEP_FN(stages)(AG_STEP_PASS t, h, z, work);
+  V *end = AG_IRK_END(work), *e = AG_IRK_RATE(work), theta, least;
+  VI unsolved;
+  const int reason = AG_STEP_FN(stages)(AG_STEP_PASS t, h, z, rtol, atol, work, &unsolved, &theta);
   if (reason) return reason;
   AG_STEP_FN(part)(AG_STEP_PASS z, 1, AG_IRK_K(work), z1);
   AG_STEP_RHS(t + h, z1, end)
-  if (AG_IRK->estimate) AG_STEP_FN(estimate)(AG_STEP_PASS h, z, work, e);
+  if (AG_IRK_OWN) AG_STEP_FN(carry)(AG_STEP_PASS rtol, h, work);
+  if (AG_IRK->estimate) AG_STEP_FN(estimate)(AG_STEP_PASS h, z, work, work, e);
   AG_IRK_NORM(AG_STEP_IN_NORM, AG_STEP_N_NORM, error[0])
+  if (AG_IRK_TESTED(rtol)) {
+    const VI large = m_lt(v_set(1), error[0]) & ~unsolved, failed = AG_STEP_FAILED;
+    if (v_any(large)) {
+      (void)AG_STEP_FN(again)(AG_STEP_PASS large, t, h, z, work, e);
+      AG_STEP_FORGIVE(failed)
+      AG_IRK_NORM(AG_STEP_IN_NORM, AG_STEP_N_NORM, error[0])
+    }
+  }
   if (AG_STEP_N_REST > 0) AG_IRK_NORM(AG_STEP_IN_REST, AG_STEP_N_REST, error[1])
+  if (AG_IRK_TESTED(rtol)) {
+    /* a step that is too long to be solved for is as bad as an error that asks for a step 0.3 times as long */
+    const V hard = theta / AG_IRK_REACH, much = v_set(0.9 / 0.3);
+    AG_IRK_POWER(v_blend(m_lt(theta, v_set(0.1)), v_set(0), v_min(hard, v_set(1))), least)
+    error[0] = AG_IRK_AT_LEAST(error[0], least);
+    AG_IRK_POWER(much, least)
+    const V too_long = v_blend(unsolved, least, v_set(0));
+    error[0] = AG_IRK_AT_LEAST(error[0], too_long);
+    if (AG_STEP_N_REST > 0) error[1] = AG_IRK_AT_LEAST(error[1], too_long);
+  }
   (void)rtol, (void)atol, (void)e;
   return 0;
 }
@@ -342,7 +498,7 @@ AG_STEP_QUALIFIER int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const
 AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, const V *restrict z1,
                                         V *restrict work) {
   V *c = AG_IRK_ROWS(work), *rates = AG_IRK_RATES(work), *middle = AG_IRK_MIDDLE(work), *y = AG_IRK_POINT(work);
-  const V *k = AG_IRK_K(work);
+  const V *k = AG_IRK_K(work), *end = AG_IRK_END(work);
   if (AG_IRK->degree > 3) {
     AG_STEP_FN(part)(AG_STEP_PASS z, 0.5, k, middle);
     for (int j = 0; j < AG_IRK_S; j++) {
@@ -354,12 +510,12 @@ AG_STEP_QUALIFIER int AG_STEP_FN(dense)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
     const V d = z1[i] - z[i];
     c[i] = d;
     c[AG_STEP_N + i] = v_fma(h, work[i], -d);
-    c[2 * AG_STEP_N + i] = v_fma(-h, work[AG_STEP_N + i], d) - c[AG_STEP_N + i];
+    c[2 * AG_STEP_N + i] = v_fma(-h, end[i], d) - c[AG_STEP_N + i];
     for (int m = 3; m < AG_IRK->degree; m++) {
       const double *by = AG_IRK->d[m - 3];
       V sum = by[0] * work[i];
       for (int j = 0; j < AG_IRK_S; j++) sum = v_fma(v_set(by[j + 1]), rates[j * AG_STEP_N + i], sum);
-      c[m * AG_STEP_N + i] = h * v_fma(v_set(by[AG_IRK_S + 1]), work[AG_STEP_N + i], sum);
+      c[m * AG_STEP_N + i] = h * v_fma(v_set(by[AG_IRK_S + 1]), end[i], sum);
     }
   }
   return 0;
@@ -375,6 +531,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
   }
 }
 
+#undef AG_IRK_POWER
+#undef AG_IRK_AT_LEAST
 #undef AG_IRK_NORM
 #undef AG_IRK_PAIR_BLOCK
 #undef AG_IRK_BLOCK
@@ -387,8 +545,15 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_IRK_K
 #undef AG_IRK_RATES
 #undef AG_IRK_ROWS
+#undef AG_IRK_END
+#undef AG_IRK_OWN
 #undef AG_IRK_NOISE
 #undef AG_IRK_DONE
+#undef AG_IRK_TESTED
+#undef AG_IRK_STRETCH
+#undef AG_IRK_REACH
+#undef AG_IRK_TESTED_ROUNDS
+#undef AG_IRK_BESIDE
 #undef AG_IRK_ROUNDS
 #undef AG_IRK_TRIALS
 #undef AG_IRK_S

@@ -35,7 +35,7 @@ static int canonical(void *self, double t, const double *z, double *out) {
 
 /* One step of h from z with the increments a sqrt(h) and, of the halves, b sqrt(h). */
 static void step(const ag_stepper *s, double h, const double *z, double a, double b, double *z1) {
-  double w[5] = {1, a / sqrt(h), 1, b / sqrt(h), s->follows != AG_FOLLOWS_BATH ? 2 : 0}, dz[2], dz1[2], error[2],
+  double w[5] = {1, a / sqrt(h), 1, b / sqrt(h), s->follows != AG_FOLLOWS_BATH ? 2 : 0}, dz[8] = {0}, dz1[8], error[2],
          work[WORK];
   const ag_factor whole = {AG_FACTOR_VECTOR, 0, 2, 0};
   ag_flow f = {.n = 2, .rhs = rhs, .m = 2, .n_factor = 1, .factors = &whole, .u_at = 1, .n_u = 1};

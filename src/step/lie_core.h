@@ -6,6 +6,7 @@
  *
  * The workspace: the rates at both ends, three rows of dense output, a point, a rate, the increments, their
  * combination. */
+
 /* w = sum_j by_j k_j over the first `count` increments */
 AG_STEP_QUALIFIER void AG_STEP_FN(combine)(AG_STEP_FLOW AG_STEP_SIZE int count, const double *by, const V *k, V *w) {
   for (int r = 0; r < AG_STEP_M; r++) {

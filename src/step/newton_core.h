@@ -69,10 +69,12 @@ AG_STEP_QUALIFIER void AG_STEP_FN(stage_matrix)(AG_STEP_FLOW AG_STEP_SIZE V ah, 
     const ag_factor p = AG_STEP_FACTOR(i);
     if (p.kind != AG_FACTOR_QUATERNION) continue;
     const V e[3] = {ah * k[p.d], ah * k[p.d + 1], ah * k[p.d + 2]}, *o = w + p.d;
+    V by[2];
+    AG_STEP_FN(dexp)(e, by);
     AG_STEP_FN(add_hat)(table, AG_STEP_M, p.d, o, J);
-    for (int r = 0; r < AG_STEP_M && !table; r++) AG_STEP_FN(times_dexp)(e, J + r * AG_STEP_M + p.d);
+    for (int r = 0; r < AG_STEP_M && !table; r++) AG_STEP_FN(times_dexp)(e, by, J + r * AG_STEP_M + p.d);
     for (int i_ = 0; table && i_ < table[1]; i_++)
-      if (AG_SPARSE_COL(table)[i_] == p.d) AG_STEP_FN(times_dexp)(e, J + i_);
+      if (AG_SPARSE_COL(table)[i_] == p.d) AG_STEP_FN(times_dexp)(e, by, J + i_);
   }
   if (table) return;
   for (int r = 0; r < AG_STEP_M; r++) {

@@ -26,5 +26,8 @@ bool ag_wiener_half(ag_wiener *w);
 /* How many steps cover `span`. False: dt does not divide it, or there are more than 2^32 base intervals; the nearest
  * values that divide it. */
 bool ag_wiener_divides(const ag_wiener *w, double dt, double span, unsigned long long *steps, double nearest[2]);
+/* The steps next to dt that are on the grid and divide `span`, below and above it: where there is one alone, twice.
+ * False: there is none. */
+bool ag_wiener_suitable(const ag_wiener *w, double dt, double span, double nearest[2]);
 extern const char ag_wiener_text[], ag_wiener_core_text[]; /* wiener.h and wiener_core.h, for kernels */
 #endif

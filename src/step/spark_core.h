@@ -7,7 +7,7 @@
  *   x_end = x_0 + h sum_j b_j v_j,    p_end = p0 + h sum_j b_j G_j.
  * On vectors x = q - q0. On rotations q = q_m exp(x) with the middle of the step, q_m = q0 exp(e/2), e = h sum_j b_j
  * v_j, so that x goes from -e/2 to e/2 and the chart is the same seen from both ends: steps are reversible. There
- * p0 is D(-e/2)^T times the momentum in the body, D that of times_dexp(). Here a and A the Lobatto pair IIIA, IIIB. The
+ * p0 is D(-e/2)^T times the momentum in the body, D that of dexp(). Here a and A the Lobatto pair IIIA, IIIB. The
  * last column of A is 0: Lambda_s acts on p_end alone, where it takes the velocities onto the constraints; it is left
  * out, and the flow finds these velocities. Newton's method for all v_i and Lambda_1 .. Lambda_{s-1} at once, each lane
  * until its own corrections are rounding. The derivatives are exact on vectors; on rotations the middle counts as fixed
@@ -75,13 +75,18 @@ AG_STEP_QUALIFIER void AG_STEP_FN(center)(AG_STEP_FLOW AG_STEP_SIZE V h, const V
   for (int i = 0; i < AG_STEP_N_FACTOR; i++) {
     const ag_factor p = AG_STEP_FACTOR(i);
     if (p.kind == AG_FACTOR_VECTOR) continue;
-    V half[3], back[3];
+    V half[3], back[3], by[2];
     for (int k = 0; k < 3; k++) {
       half[k] = 0.5 * AG_STEP_FN(way)(AG_STEP_PASS h, AG_SPARK->b, 0, AG_SPARK_POSITION(p.d + k), work);
       back[k] = -half[k];
     }
-    if (p.kind == AG_FACTOR_IMAGE) AG_STEP_FN(turn_image)(z + p.z, half, y + p.z);
-    else AG_STEP_FN(turn)(z + p.z, half, y + p.z), AG_STEP_FN(times_dexp)(back, start + AG_SPARK_POSITION(p.d));
+    if (p.kind == AG_FACTOR_IMAGE) {
+      AG_STEP_FN(turn_image)(z + p.z, half, y + p.z);
+      continue;
+    }
+    AG_STEP_FN(turn)(z + p.z, half, y + p.z);
+    AG_STEP_FN(dexp)(back, by);
+    AG_STEP_FN(times_dexp)(back, by, start + AG_SPARK_POSITION(p.d));
   }
 }
 

@@ -53,7 +53,7 @@ static double slope(const points *p, int count) {
 /* Largest error between t0 and t1, from the exact state, in `steps` equal steps. */
 static double run_fixed(const ag_stepper *s, const test_flow *p, double t0, double t1, int steps) {
   ag_flow f = test_flow_of(p, NULL);
-  double z[2][TEST_N], dz[2][TEST_N], work[TEST_WORK], error, largest = 0, h = (t1 - t0) / steps;
+  double z[2][TEST_N], dz[2][TEST_CARRY] = {0}, work[TEST_WORK], error, largest = 0, h = (t1 - t0) / steps;
   p->exact(t0, z[0]);
   p->rhs(NULL, t0, z[0], dz[0]);
   for (int k = 0; k < steps; k++) {
@@ -82,7 +82,7 @@ static void test_order(const ag_stepper *s, const test_flow *p, double t0, doubl
 /* Largest error of the dense output over one step from an exact state. */
 static double dense_error(const ag_stepper *s, const test_flow *p, double t, double h) {
   ag_flow f = test_flow_of(p, NULL);
-  double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], u[TEST_N], work[TEST_WORK], error, largest = 0;
+  double z[TEST_N], dz[TEST_CARRY] = {0}, z1[TEST_N], dz1[TEST_CARRY], u[TEST_N], work[TEST_WORK], error, largest = 0;
   p->exact(t, z);
   p->rhs(NULL, t, z, dz);
   AG_CHECK(s->step(s, &f, t, h, z, dz, z1, dz1, 0, 1, &error, work) == 0);
@@ -100,7 +100,7 @@ static double dense_error(const ag_stepper *s, const test_flow *p, double t, dou
 
 static double embedded_error(const ag_stepper *s, const test_flow *p, double t, double h) {
   ag_flow f = test_flow_of(p, NULL);
-  double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], work[TEST_WORK], error;
+  double z[TEST_N], dz[TEST_CARRY] = {0}, z1[TEST_N], dz1[TEST_CARRY], work[TEST_WORK], error;
   p->exact(t, z);
   p->rhs(NULL, t, z, dz);
   AG_CHECK(s->step(s, &f, t, h, z, dz, z1, dz1, 0, 1, &error, work) == 0);
@@ -133,7 +133,7 @@ static void test_local(const ag_stepper *s, const test_flow *p, double sign) {
 static void test_contract(const ag_stepper *s, const test_flow *p) {
   long calls = 0;
   ag_flow f = test_flow_of(p, &calls);
-  double z[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], d[TEST_N], work[TEST_WORK], error = -1;
+  double z[TEST_N], dz[TEST_CARRY] = {0}, z1[TEST_N], dz1[TEST_CARRY], d[TEST_N], work[TEST_WORK], error = -1;
   bool implicit = s->needs & AG_NEEDS_JACOBIAN; /* the number of right-hand sides varies */
   ag_step_room room = s->room(p->n, p->m, p->m * p->m);
   size_t size = room.size;
@@ -220,7 +220,7 @@ static void test_not_finite(const ag_stepper *s) {
 static void test_keeps(const ag_stepper *s, const test_flow *p) {
   ag_flow f = test_flow_of(p, NULL);
   enum { STEPS = 200 };
-  double z[TEST_N], z0[TEST_N], dz[TEST_N], z1[TEST_N], dz1[TEST_N], work[TEST_WORK], error, radius = 0;
+  double z[TEST_N], z0[TEST_N], dz[TEST_CARRY] = {0}, z1[TEST_N], dz1[TEST_CARRY], work[TEST_WORK], error, radius = 0;
   p->exact(0, z);
   memcpy(z0, z, sizeof z);
   p->rhs(NULL, 0, z, dz);

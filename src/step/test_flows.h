@@ -144,7 +144,7 @@ static const test_flow test_flows[] = {
 };
 static const test_flow test_driven __attribute__((unused)) = {
     "driven", 4, 4, driven_rhs, NULL, driven_exact, {AG_FACTOR_VECTOR, 0, 4, 0}, 0, 2, driven_rate};
-enum { N_TEST_FLOW = 3, TEST_N = 4, TEST_WORK = 1024 };
+enum { N_TEST_FLOW = 3, TEST_N = 4, TEST_CARRY = 6 * TEST_N + 1, TEST_WORK = 1024 };
 
 static inline ag_flow test_flow_of(const test_flow *p, long *calls) {
   return (ag_flow){.n = p->n,

@@ -139,23 +139,39 @@ const ag_stepper ag_stepper_se3_euler = {
            "Lagrangian depends on R^T x' and Omega alone.",
     .reference = "N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29, 421-443, 2009, figure 1.1"};
 
-static const char text_bathed[] = "#define AG_VARIATIONAL_BATH\n#define AG_VARIATIONAL_METHOD ovo_rattle\n";
+#define AG_BATHED_TEXT(name_) ("#define AG_VARIATIONAL_BATH\n#define AG_VARIATIONAL_METHOD " #name_ "\n")
+#define AG_BATHED_ANY(name_) \
+  AG_VARIATIONAL_ANY(name_), .family = "Langevin", .form = AG_FORM_TRAPEZOID, .order = 2, .dense_order = 2, \
+  .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH, .keeps = AG_KEEPS_CONSTRAINTS, \
+  .texts = {AG_BATHED_TEXT(name_), AG_VARIATIONAL_TEXTS, ag_trial_core_text, core_text}
+#define AG_BATHED_ROW(name_) \
+  AG_BATHED_ANY(name_), .room = room_of, .draws = AG_WIENER_HALVES, \
+  .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH
+#define AG_BATHED_TESTED(name_) \
+  AG_BATHED_ANY(name_), .room = room_tests, .draws = AG_WIENER_TRIAL, \
+  .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH | AG_NEEDS_CANONICAL
+
 const ag_stepper ag_stepper_ovo_rattle = {
-    AG_VARIATIONAL_ANY(ovo_rattle), .room = room_of, .family = "Langevin", .form = AG_FORM_TRAPEZOID, .order = 2, .dense_order = 2,
-    .n_stage = 3, .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH, .draws = AG_WIENER_HALVES,
-    .texts = {text_bathed, AG_VARIATIONAL_TEXTS, ag_trial_core_text, core_text},
-    .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH, .keeps = AG_KEEPS_CONSTRAINTS,
-    .doc = "Friction and its noise at both ends of a step of RATTLE: for position constraints, which it keeps, and any "
+    AG_BATHED_ROW(ovo_rattle), .n_stage = 3,
+    .doc = "Friction and its noise at both ends of a step of RATTLE: OBABO for position constraints, which it keeps, and any "
            "mass matrix.",
     .reference = "E. Vanden-Eijnden, G. Ciccotti, Chem. Phys. Lett. 429, 310-316, 2006"};
 
-static const char text_tested[] = "#define AG_VARIATIONAL_BATH\n#define AG_VARIATIONAL_METHOD ovo_rattle_metropolis\n";
 const ag_stepper ag_stepper_ovo_rattle_metropolis = {
-    AG_VARIATIONAL_ANY(ovo_rattle_metropolis), .room = room_tests, .family = "Langevin", .form = AG_FORM_TRAPEZOID,
-    .order = 2, .dense_order = 2, .n_stage = 3, .strong = {1, 1, 1}, .weak = {2, 2, 2}, .follows = AG_FOLLOWS_BATH,
-    .draws = AG_WIENER_TRIAL, .texts = {text_tested, AG_VARIATIONAL_TEXTS, ag_trial_core_text, core_text},
-    .needs = AG_SYMMETRIC | AG_NEEDS_NOISE | AG_NEEDS_BATH | AG_NEEDS_CANONICAL, .keeps = AG_KEEPS_CONSTRAINTS,
+    AG_BATHED_TESTED(ovo_rattle_metropolis), .n_stage = 3,
     .doc = "ovo_rattle with Metropolis' test of its step of RATTLE, computed forward and backward: Gibbs' law is exact for every "
            "step size, with position constraints and any mass matrix.",
+    .reference = "T. Lelievre, M. Rousset, G. Stoltz, Numer. Math. 143, 379-421, 2019"};
+
+const ag_stepper ag_stepper_baoab_rattle = {
+    AG_BATHED_ROW(baoab_rattle), .n_stage = 7,
+    .doc = "Friction and its noise in the middle of two steps of RATTLE with changed kicks: BAOAB for position constraints, "
+           "which it keeps, and any mass matrix; positions of linear systems at the exact temperature.",
+    .reference = "B. Leimkuhler, C. Matthews, Proc. R. Soc. A 472, 20160138, 2016"};
+
+const ag_stepper ag_stepper_baoab_rattle_metropolis = {
+    AG_BATHED_TESTED(baoab_rattle_metropolis), .n_stage = 7,
+    .doc = "baoab_rattle with Metropolis' test of whole steps, RATTLE computed forward and backward: Gibbs' law is exact for "
+           "every step size, with position constraints and any mass matrix.",
     .reference = "T. Lelievre, M. Rousset, G. Stoltz, Numer. Math. 143, 379-421, 2019"};
 /* clang-format on */

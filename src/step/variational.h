@@ -3,11 +3,13 @@
  * This text is compiled into the library and embedded into compiled kernels: it includes nothing. */
 #ifndef AG_STEP_VARIATIONAL_H
 #define AG_STEP_VARIATIONAL_H
+enum { AG_BATHED_ENDS = 1, AG_BATHED_INSIDE };
+
 typedef struct ag_variational {
   int n_part;
   double a[2], b[2]; /* per part; b = 1: the impulse of the constraints acts at its start, 0: at the node */
   int cayley;        /* tau is the Cayley map, else exp */
-  int bathed;        /* between two halves of friction and its noise (AG_VARIATIONAL_BATH is defined) */
+  int bathed;        /* AG_BATHED_..., where friction and its noise are (AG_VARIATIONAL_BATH is defined); 0: none */
   int tests;         /* and accepted or rejected by Metropolis' test (trial_core.h) */
 } ag_variational;
 
@@ -34,9 +36,13 @@ typedef struct ag_variational {
 #define AG_VARIATIONAL_cayley_verlet \
   { 2, {0, 1}, {0, 1}, 1, 0, 0 }
 #define AG_VARIATIONAL_ovo_rattle \
-  { 1, {0}, {1}, 0, 1, 0 }
+  { 1, {0}, {1}, 0, AG_BATHED_ENDS, 0 }
 #define AG_VARIATIONAL_ovo_rattle_metropolis \
-  { 1, {0}, {1}, 0, 1, 1 }
+  { 1, {0}, {1}, 0, AG_BATHED_ENDS, 1 }
+#define AG_VARIATIONAL_baoab_rattle \
+  { 1, {0}, {1}, 0, AG_BATHED_INSIDE, 0 }
+#define AG_VARIATIONAL_baoab_rattle_metropolis \
+  { 1, {0}, {1}, 0, AG_BATHED_INSIDE, 1 }
 
 #ifdef AG_VARIATIONAL_METHOD
 #define AG_VARIATIONAL_PASTE_(name) AG_VARIATIONAL_##name

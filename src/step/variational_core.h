@@ -136,6 +136,11 @@ AG_STEP_QUALIFIER void AG_STEP_FN(weigh)(AG_STEP_FLOW AG_STEP_SIZE int drift, in
   AG_STEP_W(0) = v_set(drift), AG_VAR_FRICTION = v_set(friction);
 }
 
+/* The weights of the noise: those that are kept, or 0. */
+AG_STEP_QUALIFIER void AG_STEP_FN(shake)(AG_STEP_FLOW AG_STEP_SIZE int kept) {
+  for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = kept ? AG_VAR_KEPT(i) : v_set(0);
+}
+
 /* Velocities by friction and noise for the time h, z to out: their rate is g + A u, the midpoint rule is
  *   (1 - h A/2) (u1 - u) = h (g + A u),
  * with A from the rates of unit velocities. */
@@ -174,14 +179,11 @@ AG_STEP_QUALIFIER int AG_STEP_FN(glide)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, cons
   return AG_STEP_FN(part)(AG_STEP_PASS 0, t, h, z, z1, work);
 }
 
-/* The same, and back. *d: the change of E/kT; bad: lanes in which it does not return. */
-AG_STEP_QUALIFIER int AG_STEP_FN(try_glide)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *d,
-                                            VI *bad) {
+/* The same; tested: and back. bad: lanes in which it does not return. */
+AG_STEP_QUALIFIER int AG_STEP_FN(glide_back)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, VI *bad) {
   V *there = AG_VAR_TRIAL(work), *back = there + AG_STEP_N;
-  int reason = AG_STEP_FN(add_energy)(AG_STEP_PASS t, z, -1, d);
-  if (!reason) reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, z, z1, work);
-  if (!reason) reason = AG_STEP_FN(add_energy)(AG_STEP_PASS t, z1, 1, d);
-  if (reason) return reason;
+  int reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, z, z1, work);
+  if (reason || !AG_VARIATIONAL->tests) return reason;
   AG_STEP_FN(reverse)(AG_STEP_PASS z1, there);
   reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, there, back, work);
   AG_STEP_FN(reverse)(AG_STEP_PASS back, there);
@@ -189,36 +191,85 @@ AG_STEP_QUALIFIER int AG_STEP_FN(try_glide)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
   return reason;
 }
 
-/* The same, accepted or rejected. A step that fails is rejected. */
-AG_STEP_QUALIFIER void AG_STEP_FN(tested)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *count) {
+/* Velocities by forces for the time h: by the rates at rest. */
+AG_STEP_QUALIFIER int AG_STEP_FN(kick)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, V *z, V *work) {
+  V *y = AG_VAR_Y(work), *rate = AG_VAR_ROWS(work);
+  const int at = AG_STEP_FN(place)(AG_STEP_PASS 0);
+  for (int i = 0; i < AG_STEP_N; i++) y[i] = z[i];
+  for (int i = 0; i < AG_STEP_N_U; i++) y[at + i] = v_set(0);
+  AG_STEP_RHS(t, y, rate)
+  for (int i = 0; i < AG_STEP_N_U; i++) z[at + i] = v_fma(h, rate[at + i], z[at + i]);
+  return 0;
+}
+
+/* A part without friction and noise between two kicks, of the times k and -k; z is changed. *d: the change of E/kT, if
+ * it is tested. */
+AG_STEP_QUALIFIER int AG_STEP_FN(lean)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, V k, V *z, V *z1, V *work, V *d, VI *bad) {
+  const int tests = AG_VARIATIONAL->tests;
+  int reason = tests ? AG_STEP_FN(add_energy)(AG_STEP_PASS t, z, -1, d) : 0;
+  if (!reason) reason = AG_STEP_FN(kick)(AG_STEP_PASS t, k, z, work);
+  if (!reason) reason = AG_STEP_FN(glide_back)(AG_STEP_PASS t, h, z, z1, work, bad);
+  if (!reason) reason = AG_STEP_FN(kick)(AG_STEP_PASS t + h, -k, z1, work);
+  return reason || !tests ? reason : AG_STEP_FN(add_energy)(AG_STEP_PASS t, z1, 1, d);
+}
+
+/* BAOAB. A step V of RATTLE is B A B, with the kicks B at its ends: A(h/2) = B(-h/4) V(h/2) B(-h/4), and
+ *   B(h/2) A(h/2) O A(h/2) B(h/2) = B(h/4) V(h/2) B(-h/4) O B(-h/4) V(h/2) B(h/4). */
+AG_STEP_QUALIFIER int AG_STEP_FN(around)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *d,
+                                         VI *bad) {
+  V *mid = AG_VAR_STATE(work);
+  const V half = 0.5 * h, k = 0.25 * h;
+  for (int i = 0; i < AG_STEP_N; i++) mid[i] = z[i];
+  int reason = AG_STEP_FN(lean)(AG_STEP_PASS t, half, k, mid, z1, work, d, bad);
+  if (reason) return reason;
+  AG_STEP_FN(shake)(AG_STEP_PASS 1);
+  reason = AG_STEP_FN(bathe)(AG_STEP_PASS t + half, h, z1, mid, work);
+  AG_STEP_FN(weigh)(AG_STEP_PASS 1, 0);
+  AG_STEP_FN(shake)(AG_STEP_PASS 0);
+  return reason ? reason : AG_STEP_FN(lean)(AG_STEP_PASS t + half, half, -k, mid, z1, work, d, bad);
+}
+
+/* What lies between two parts O, with its change d of E/kT if it is tested; or the whole of BAOAB. */
+AG_STEP_QUALIFIER int AG_STEP_FN(inner)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *d, VI *bad) {
+  const int tests = AG_VARIATIONAL->tests;
+  if (AG_VARIATIONAL->bathed == AG_BATHED_INSIDE) return AG_STEP_FN(around)(AG_STEP_PASS t, h, z, z1, work, d, bad);
+  int reason = tests ? AG_STEP_FN(add_energy)(AG_STEP_PASS t, z, -1, d) : 0;
+  if (!reason) reason = AG_STEP_FN(glide_back)(AG_STEP_PASS t, h, z, z1, work, bad);
+  return reason || !tests ? reason : AG_STEP_FN(add_energy)(AG_STEP_PASS t, z1, 1, d);
+}
+
+/* The same, accepted or rejected if it is tested: then a step that fails is rejected. */
+AG_STEP_QUALIFIER int AG_STEP_FN(judged)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *count) {
   const VI before = AG_STEP_FAILED;
   VI bad = v_word_set(0);
   V d = v_set(0);
-  const int reason = AG_STEP_FN(try_glide)(AG_STEP_PASS t, h, z, z1, work, &d, &bad);
+  AG_STEP_FN(weigh)(AG_STEP_PASS 1, 0);
+  AG_STEP_FN(shake)(AG_STEP_PASS 0);
+  const int reason = AG_STEP_FN(inner)(AG_STEP_PASS t, h, z, z1, work, &d, &bad);
+  if (!AG_VARIATIONAL->tests) return reason;
   bad |= reason ? v_word_set(~0ULL) : AG_STEP_FAILED & ~before;
   AG_STEP_FORGIVE(before)
   for (int i = 0; i < AG_STEP_N && reason; i++) z1[i] = z[i];
   AG_STEP_FN(judge)(AG_STEP_PASS d, bad, z, z1, count);
+  return 0;
 }
 
-/* Half of friction and noise, a part without them, the other half. On entry the weights are [1 | dW/h | 1 | D/h], dW
- * and D sum and difference of the increments of both halves; count: of accepted steps. */
+/* Friction and noise at both ends, half of them each, or in the middle. On entry the weights are [1 | dW/h | 1 | D/h],
+ * dW and D sum and difference of the increments of both halves; count: of accepted steps. */
 AG_STEP_QUALIFIER int AG_STEP_FN(bathed)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, V *work, V *count) {
   V *mid = AG_VAR_STATE(work);
+  const int ends = AG_VARIATIONAL->bathed == AG_BATHED_ENDS;
+  int reason = 0;
   for (int i = 0; i < AG_STEP_CHANNELS; i++) {
     const V a = AG_STEP_W(1 + i), b = AG_VAR_KEPT(i);
-    AG_STEP_W(1 + i) = a + b, AG_VAR_KEPT(i) = a - b;
+    AG_STEP_W(1 + i) = a + b, AG_VAR_KEPT(i) = ends ? a - b : a;
   }
-  int reason = AG_STEP_FN(bathe)(AG_STEP_PASS t, 0.5 * h, z, mid, work);
+  if (ends) reason = AG_STEP_FN(bathe)(AG_STEP_PASS t, 0.5 * h, z, mid, work);
+  if (!reason) reason = AG_STEP_FN(judged)(AG_STEP_PASS t, h, ends ? mid : z, z1, work, count);
   if (reason) return reason;
-  AG_STEP_FN(weigh)(AG_STEP_PASS 1, 0);
-  for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = v_set(0);
-  if (AG_VARIATIONAL->tests) AG_STEP_FN(tested)(AG_STEP_PASS t, h, mid, z1, work, count);
-  else reason = AG_STEP_FN(glide)(AG_STEP_PASS t, h, mid, z1, work);
-  if (reason) return reason;
-  for (int i = 0; i < AG_STEP_CHANNELS; i++) AG_STEP_W(1 + i) = AG_VAR_KEPT(i);
-  for (int i = 0; i < AG_STEP_N; i++) mid[i] = z1[i];
-  reason = AG_STEP_FN(bathe)(AG_STEP_PASS t + h, 0.5 * h, mid, z1, work);
+  AG_STEP_FN(shake)(AG_STEP_PASS 1);
+  for (int i = 0; i < AG_STEP_N && ends; i++) mid[i] = z1[i];
+  if (ends) reason = AG_STEP_FN(bathe)(AG_STEP_PASS t + h, 0.5 * h, mid, z1, work);
   AG_STEP_FN(weigh)(AG_STEP_PASS 1, 1);
   return reason;
 }

@@ -111,3 +111,27 @@ bool ag_wiener_divides(const ag_wiener *w, double dt, double span, unsigned long
   *steps = (unsigned long long)whole;
   return true;
 }
+
+static bool suits(const ag_wiener *w, double dt, double span) {
+  ag_wiener path = *w;
+  const double n = span / dt;
+  double nearest[2];
+  unsigned long long steps;
+  return ag_wiener_fit(&path, dt, nearest) && ag_wiener_divides(&path, dt, span, &steps, nearest) &&
+         fabs(n - floor(n + 0.5)) <= rounding * n;
+}
+
+/* The steps of the grid in order: base/2^24, ..., base/2, base, 2 base, ... */
+static double step_of_grid(const ag_wiener *w, double i) { return i < 1 ? ldexp(w->base, (int)i - 1) : w->base * i; }
+
+bool ag_wiener_suitable(const ag_wiener *w, double dt, double span, double nearest[2]) {
+  enum { MOST = 1 << 20 }; /* of each side */
+  const double ratio = dt / w->base, at = ratio < 1 ? fmax(-AG_WIENER_LEVELS, floor(log2(ratio)) + 1) : floor(ratio),
+               last = span / w->base * (1 + rounding);
+  double low = at, high = at + 1;
+  while (low > at - MOST && low > -AG_WIENER_LEVELS && !suits(w, step_of_grid(w, low), span)) low--;
+  while (high < at + MOST && high < last && !suits(w, step_of_grid(w, high), span)) high++;
+  const bool below = suits(w, step_of_grid(w, low), span), above = suits(w, step_of_grid(w, high), span);
+  nearest[0] = step_of_grid(w, below ? low : high), nearest[1] = step_of_grid(w, above ? high : low);
+  return below || above;
+}

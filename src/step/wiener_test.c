@@ -156,7 +156,6 @@ static void test_statistics(void) {
   AG_CHECK(fabs(tail - N * p) < 4.5 * sqrt(N * p));
 }
 
-/* Mirrored pairs; every field of the counter and the seed count. */
 /* Neighbouring steps change places, with their areas and halves. */
 static void test_swap(void) {
   for (int level = 0; level < 3; level++)
@@ -173,6 +172,7 @@ static void test_swap(void) {
     }
 }
 
+/* Mirrored pairs; every field of the counter and the seed count. */
 static void test_fields(void) {
   ag_wiener w = {.seed = 1, .base = 1, .channels = 1, .multiple = 1}, m = w;
   m.mirror = 1;
@@ -288,6 +288,21 @@ static void test_grids(void) {
   AG_CHECK_NEAR(nearest[0], 0.25, 1e-15);
   AG_CHECK_NEAR(nearest[1], 1.0 / 3, 1e-15);
   AG_CHECK(!ag_wiener_divides(&w, 0.1, 1e9, &steps, nearest)); /* more than 2^32 */
+  static const struct suitable {
+    double base, dt, span;
+    bool any;
+    double low, high;
+  } suitable[] = {{0.0625, 0.1875, 2, true, 0.125, 0.25}, {0.0625, 0.1, 2, true, 0.0625, 0.125},
+                  {0.1, 0.03, 1, true, 0.025, 0.05},      {0.1, 0.7, 1, true, 0.5, 1},
+                  {0.1, 0.3, 0.75, true, 0.05, 0.05},     {0.1, 5, 1, true, 1, 1},
+                  {0.0625, 0.1, 1.95, false, 0, 0},       {0.5, 0.3, 7, true, 0.25, 0.5},
+                  {1, 1e-9, 1, true, 0x1p-24, 0x1p-24}};
+  for (size_t i = 0; i < sizeof suitable / sizeof *suitable; i++) {
+    const struct suitable *x = &suitable[i];
+    ag_wiener path = {.base = x->base, .channels = 1};
+    AG_CHECK(ag_wiener_suitable(&path, x->dt, x->span, nearest) == x->any);
+    if (x->any) AG_CHECK(fabs(nearest[0] - x->low) + fabs(nearest[1] - x->high) < 1e-15);
+  }
   AG_CHECK(!ag_wiener_divides(&w, 0.1, -1, &steps, nearest) && !ag_wiener_divides(&w, 0.1, NAN, &steps, nearest));
 }
 

@@ -29,12 +29,15 @@ static bool begin_batch(ag_log_content *c) {
   return true;
 }
 
+/* No log of ours changes the layout of its rows: then nothing in it is believed. */
 static bool take_fields(ag_log_content *c, const char *payload, size_t n) {
   int n_column, before = c->n_event, width = c->width;
   if (!ag_fields_decode(&c->fields, payload, n)) return false;
-  ag_fields_layout(&c->fields, &n_column, &c->width, &c->n_event);
-  if (c->n_part && c->width != width) return false; /* rows do not change their layout */
-  if (c->n_event < before) return false;
+  if (!ag_fields_layout(&c->fields, &n_column, &c->width, &c->n_event) || (width && c->width != width) ||
+      c->n_event < before) {
+    c->width = 0;
+    return false;
+  }
   c->event_count = ag_heap_grow(c->event_count, sizeof(long) * (size_t)(c->n_event + 1));
   for (int i = before; i < c->n_event; i++) c->event_count[i] = 0;
   return begin_batch(c);
@@ -75,7 +78,7 @@ static bool take_events(ag_log_content *c, const char *payload, size_t n, off_t 
   double pair[2];
   for (size_t i = 0; i + sizeof pair <= n; i += sizeof pair) {
     memcpy(pair, payload + i, sizeof pair);
-    if (!(pair[0] >= 0 && pair[0] < c->n_event)) return false;
+    if (!(pair[0] >= 0 && pair[0] < c->n_event && pair[0] == (int)pair[0])) return false;
   }
   for (size_t i = 0; i + sizeof pair <= n; i += sizeof pair) {
     memcpy(pair, payload + i, sizeof pair);
@@ -152,19 +155,20 @@ bool ag_log_rows(int fd, const ag_log_content *c, long from, long n, double *row
   return n == 0;
 }
 
-bool ag_log_times(int fd, const ag_log_content *c, int event, double *times) {
+bool ag_log_times(int fd, const ag_log_content *c, int event, long most, double *times) {
   enum { SOME = 512 };
   double pairs[2 * SOME];
+  long found = 0;
   for (int i = 0; i < c->n_pairs; i++)
     for (long done = 0; done < c->pairs[i].n;) {
       long n = c->pairs[i].n - done < SOME ? c->pairs[i].n - done : SOME;
       size_t bytes = sizeof(double) * 2 * (size_t)n;
       if (ag_file_read_at(fd, pairs, bytes, c->pairs[i].at + 16 * (off_t)done) != bytes) return false;
       for (long k = 0; k < n; k++)
-        if ((int)pairs[2 * k] == event) *times++ = pairs[2 * k + 1];
+        if (pairs[2 * k] == event && found++ < most) *times++ = pairs[2 * k + 1];
       done += n;
     }
-  return true;
+  return found == most; /* another process may have written to the log since they were counted */
 }
 
 /* ---- members ---- */

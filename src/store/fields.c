@@ -6,6 +6,9 @@
 
 #include "store/store_internal.h"
 
+/* Numbers of a row; values of a field that has them with it. */
+static const int64_t WIDEST = 1 << 24, MOST = (int64_t)1 << 40;
+
 static void field_done(ag_field *field) {
   free(field->path);
   free(field->data);
@@ -125,12 +128,16 @@ long ag_field_length(const ag_field *field) {
   return n;
 }
 
-void ag_fields_layout(const ag_fields *fields, int *n_column, int *width, int *n_event) {
+bool ag_fields_layout(const ag_fields *fields, int *n_column, int *width, int *n_event) {
+  long sum = 0;
   *n_column = *width = *n_event = 0;
   for (int i = 0; i < fields->n; i++) {
-    if (fields->at[i].kind == AG_FIELD_COLUMN) ++*n_column, *width += (int)ag_field_length(&fields->at[i]);
+    if (fields->at[i].kind == AG_FIELD_COLUMN) ++*n_column, sum += ag_field_length(&fields->at[i]);
     if (fields->at[i].kind == AG_FIELD_TIMES) ++*n_event;
+    if (sum > WIDEST) return false;
   }
+  *width = (int)sum;
+  return true;
 }
 
 typedef struct head {
@@ -154,12 +161,14 @@ void ag_fields_encode(const ag_fields *fields, ag_text *bytes) {
   }
 }
 
-/* Do kind, shape and size of a field agree? */
+/* Do kind, shape and size of a field agree? Only its first side may be empty: whoever looks at two of three sides finds
+ * as many values as they say. */
 static bool sound(const head *h, const char *data) {
   if (h->kind > AG_FIELD_TIMES || h->rank > (h->kind == AG_FIELD_COLUMN ? 2 : 3)) return false;
-  int64_t n = 1;
+  int64_t n = 1, most = h->kind == AG_FIELD_COLUMN || h->kind == AG_FIELD_TIMES ? WIDEST : MOST;
   for (uint32_t i = 0; i < h->rank; i++) {
-    if (h->dim[i] < 0 || h->dim[i] > 1 << 24 || (n *= h->dim[i]) > 1 << 24) return false;
+    if (h->dim[i] < 0 || (i && !h->dim[i]) || (h->dim[i] && n > most / h->dim[i])) return false;
+    n *= h->dim[i];
   }
   uint64_t texts = 0;
   switch ((ag_field_kind)h->kind) {
@@ -173,15 +182,22 @@ static bool sound(const head *h, const char *data) {
   }
 }
 
+/* The head of the field that begins at byte *at, which becomes where its path begins; false: it does not fit. */
+static bool next(const char *bytes, size_t n, size_t *at, head *h) {
+  if (n - *at < sizeof *h) return false;
+  memcpy(h, bytes + *at, sizeof *h);
+  *at += sizeof *h;
+  return n - *at >= h->path && n - *at - h->path >= h->size && sound(h, bytes + *at + h->path);
+}
+
 bool ag_fields_decode(ag_fields *fields, const char *bytes, size_t n) {
   bool empty = fields->n == 0;
+  head h;
+  for (size_t at = 0; at < n; at += h.path + h.size)
+    if (!next(bytes, n, &at, &h)) return false;
   for (size_t at = 0; at < n;) {
-    head h;
-    if (n - at < sizeof h) return false;
-    memcpy(&h, bytes + at, sizeof h);
-    at += sizeof h;
-    if (n - at < h.path || n - at - h.path < h.size || !sound(&h, bytes + at + h.path)) return false;
     ag_text path = {0};
+    (void)next(bytes, n, &at, &h);
     ag_text_strn(&path, bytes + at, h.path);
     long dim[3] = {h.dim[0], h.dim[1], h.dim[2]};
     if (h.kind == AG_FIELD_DROP) drop_prefix(fields, path.s);

@@ -33,6 +33,59 @@ static void check_filled(const ag_fields *fields) {
   AG_CHECK(n_column == 1 && width == 9 && n_event == 1);
 }
 
+/* Shapes that nobody writes, with a size that fits them. */
+static void check_shapes(void) {
+  static const struct {
+    ag_field_kind kind;
+    int rank;
+    long dim[3];
+    bool good;
+  } cases[] = {{AG_FIELD_NUMBER, 3, {4000, 4000, 0}, false},
+               {AG_FIELD_NUMBER, 2, {7, 0}, false},
+               {AG_FIELD_NUMBER, 2, {0, 7}, true},
+               {AG_FIELD_NUMBER, 1, {0}, true},
+               {AG_FIELD_INTEGER, 2, {1L << 40, 1L << 40}, false},
+               {AG_FIELD_TEXT, 3, {0, 1L << 40, 1L << 40}, true},
+               {AG_FIELD_COLUMN, 2, {1 << 12, 1 << 12}, true},
+               {AG_FIELD_COLUMN, 2, {1 << 13, 1 << 12}, false},
+               {AG_FIELD_COLUMN, 1, {0}, false},
+               {AG_FIELD_NUMBER, 1, {-1}, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    ag_fields a = {0}, b = {0};
+    ag_text bytes = {0};
+    ag_fields_add(&a, "/k", cases[i].kind, cases[i].rank, cases[i].dim, 0, NULL);
+    ag_fields_encode(&a, &bytes);
+    AG_CHECK(ag_fields_decode(&b, bytes.s, bytes.n) == cases[i].good);
+    ag_fields_done(&a), ag_fields_done(&b);
+    ag_text_done(&bytes);
+  }
+}
+
+/* Columns that are narrow enough each, but not together: their sum must not wrap around. */
+static void check_width(void) {
+  int n_column, width, n_event;
+  ag_fields a = {0};
+  for (int i = 0; i < 257; i++) {
+    AG_CHECK(ag_fields_layout(&a, &n_column, &width, &n_event) == (i < 2) && (i >= 2 || width == i << 24));
+    ag_fields_add(&a, "/x", AG_FIELD_COLUMN, 1, (const long[]){1 << 24}, 0, NULL);
+  }
+  ag_fields_done(&a);
+}
+
+/* More values than a row may have: what is long is written whole, and read. */
+static void check_long(void) {
+  const long n = (1L << 24) + 1;
+  ag_fields a = {0}, b = {0};
+  ag_text bytes = {0};
+  char *texts = calloc((size_t)n, 1);
+  ag_fields_add(&a, "/members/end", AG_FIELD_TEXT, 1, &n, (size_t)n, texts);
+  ag_fields_encode(&a, &bytes);
+  AG_CHECK(ag_fields_decode(&b, bytes.s, bytes.n) && b.n == 1 && ag_field_length(&b.at[0]) == n);
+  ag_fields_done(&a), ag_fields_done(&b);
+  ag_text_done(&bytes);
+  free(texts);
+}
+
 int main(void) {
   ag_fields a = {0}, b = {0}, change = {0};
   ag_text bytes = {0};
@@ -67,6 +120,9 @@ int main(void) {
     ag_fields_done(&c);
     bytes.s[i] = (char)(bytes.s[i] ^ 0x55);
   }
+  check_shapes();
+  check_width();
+  check_long();
   ag_fields_done(&a);
   ag_fields_done(&b);
   ag_fields_done(&change);

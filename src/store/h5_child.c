@@ -135,7 +135,7 @@ static void serve_read(void *self) {
     return;
   }
   limit_time(f);
-  ag_fields_layout(&fields, &n_column, &width, &n_event);
+  AG_ASSERT(ag_fields_layout(&fields, &n_column, &width, &n_event));
   ag_text_strn(&all, (const char *)(long[]){n_row, n_event}, 2 * sizeof(long));
   ag_text_strn(&all, (const char *)count, sizeof(long) * (size_t)n_event);
   ag_fields_encode(&fields, &all);
@@ -238,14 +238,19 @@ static char *hear_open(const ag_h5 *h, reply *r) {
   return NULL;
 }
 
+/* A damaged file may have made the library overwrite what the child says. */
 static bool unpack(const char *bytes, size_t size, ag_fields *fields, long *n_row, long **event_count) {
   long head[2];
+  int n_column, width, n_event;
+  if (size < sizeof head) return false;
   memcpy(head, bytes, sizeof head);
+  if (head[0] < 0 || head[1] < 0 || (size_t)head[1] > (size - sizeof head) / sizeof(long)) return false;
   size_t at = sizeof head + sizeof(long) * (size_t)head[1];
   *n_row = head[0];
   *event_count = ag_heap_alloc(sizeof(long) * (size_t)(head[1] + 1));
   memcpy(*event_count, bytes + sizeof head, at - sizeof head);
-  return ag_fields_decode(fields, bytes + at, size - at);
+  return ag_fields_decode(fields, bytes + at, size - at) && ag_fields_layout(fields, &n_column, &width, &n_event) &&
+         n_event == head[1];
 }
 
 ag_h5 *ag_h5_open(const char *path, ag_fields *fields, long *n_row, long **event_count, ag_text *trouble) {
@@ -287,6 +292,14 @@ void ag_h5_close(ag_h5 *h) {
   free(h);
 }
 
+/* The child had too little memory: so has this call. */
+static void pass_on_exhaustion(const ag_h5 *h, const reply *r) {
+  char why[AG_HEAP_WHY] = "";
+  if (r->good || r->trouble != ENOMEM || !ag_heap_guarded()) return;
+  bool told = r->size > 0 && r->size < (int64_t)sizeof why && hear(h, why, (size_t)r->size);
+  ag_heap_fail(told ? why : "out of memory in the HDF5 library");
+}
+
 bool ag_h5_read(ag_h5 *h, const ag_field *field, long from, long n, double *out) {
   if (n == 0) return true;
   request q = {(int64_t)field->kind,        field->rank, {field->dim[0], field->dim[1], field->dim[2]}, from, n,
@@ -295,6 +308,7 @@ bool ag_h5_read(ag_h5 *h, const ag_field *field, long from, long n, double *out)
   if (send(h->fd, &q, sizeof q, MSG_NOSIGNAL) != (ssize_t)sizeof q ||
       send(h->fd, field->path, (size_t)q.path, MSG_NOSIGNAL) != (ssize_t)q.path || !hear(h, &r, sizeof r))
     return false;
+  pass_on_exhaustion(h, &r);
   size_t size = sizeof(double) * (size_t)(n * (field->kind == AG_FIELD_COLUMN ? ag_field_length(field) : 1));
   return r.good && (size_t)r.size == size && hear(h, out, size);
 }

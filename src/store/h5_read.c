@@ -39,6 +39,7 @@ typedef struct reader {
   hssize_t room; /* bytes that may still be read */
   hsize_t rows;  /* that such a file can have */
   bool good;
+  bool outside;   /* some data is in other files */
   bool exhausted; /* memory ran out in a visit; why: the reason */
   char why[AG_HEAP_WHY];
 } reader;
@@ -98,7 +99,8 @@ static bool load_values(reader *r, const char *path, hid_t id, bool attribute, a
   return done >= 0;
 }
 
-/* Adds an attribute or dataset of at most three dimensions to the list; others are skipped. */
+/* Adds an attribute or dataset of at most three dimensions to the list; others are skipped, and those with an empty
+ * side behind the first. */
 static void load(reader *r, const char *path, hid_t id, bool attribute) {
   hid_t type = attribute ? H5Aget_type(id) : H5Dget_type(id), space = attribute ? H5Aget_space(id) : H5Dget_space(id);
   if (type >= 0 && space >= 0) {
@@ -107,7 +109,7 @@ static void load(reader *r, const char *path, hid_t id, bool attribute) {
     int rank = H5Sget_simple_extent_ndims(space);
     hssize_t n = H5Sget_simple_extent_npoints(space);
     if (kind != AG_FIELD_DROP && rank >= 0 && rank <= 3 && n >= 0 && r->loose.n < MAX_FIELDS &&
-        H5Sget_simple_extent_dims(space, dim, NULL) >= 0) {
+        H5Sget_simple_extent_dims(space, dim, NULL) >= 0 && (rank < 2 || dim[1]) && (rank < 3 || dim[2])) {
       long size[3] = {(long)dim[0], (long)dim[1], (long)dim[2]};
       if (!load_values(r, path, id, attribute, kind, type, rank, size, n)) r->good = false;
     }
@@ -168,6 +170,16 @@ static void found_series(reader *r, const char *path, hid_t set, ag_field_kind k
   if (space >= 0) H5Sclose(space);
 }
 
+/* Are the values of a dataset in this file? Others may belong to somebody else, or be a pipe that never answers. */
+static bool is_inside(hid_t set) {
+  hid_t made = H5Dget_create_plist(set);
+  H5D_layout_t layout = made >= 0 ? H5Pget_layout(made) : H5D_LAYOUT_ERROR;
+  bool inside = layout == H5D_COMPACT || layout == H5D_CHUNKED ||
+                (layout == H5D_CONTIGUOUS && H5Pget_external_count(made) == 0);
+  if (made >= 0) H5Pclose(made);
+  return inside;
+}
+
 static void visit_object(void *self) {
   visit *v = self;
   reader *r = v->r;
@@ -175,7 +187,9 @@ static void visit_object(void *self) {
   if (strnlen(v->name, MAX_PATH) == MAX_PATH) return;
   if (strcmp(v->name, ".")) ag_text_printf(&path, "/%s", v->name);
   hid_t object = H5Oopen(v->in, v->name, H5P_DEFAULT);
-  if (object >= 0 && v->set) {
+  if (object >= 0 && v->set && !is_inside(object)) {
+    r->outside = true;
+  } else if (object >= 0 && v->set) {
     long column = place_of(object, "column"), event = place_of(object, "event");
     if (column >= 0 || event >= 0)
       found_series(r, path.s, object, column >= 0 ? AG_FIELD_COLUMN : AG_FIELD_TIMES, column >= 0 ? column : event);
@@ -233,20 +247,24 @@ static bool arrange(reader *r, ag_fields *fields, long *n_row, long **event_coun
   for (int i = 0; i < n; i++)
     ag_fields_add(fields, rest[i]->path, rest[i]->kind, rest[i]->rank, rest[i]->dim, rest[i]->size, rest[i]->data);
   free(rest);
-  return true;
+  int n_column, width, n_event;
+  return ag_fields_layout(fields, &n_column, &width, &n_event);
 }
 
-static bool read_all(hid_t file, off_t size, ag_fields *fields, long *n_row, long **event_count) {
+/* NULL, or what is wrong. */
+static const char *read_all(hid_t file, off_t size, ag_fields *fields, long *n_row, long **event_count) {
   reader r = {.room = (hssize_t)(size < INT64_MAX / PACKED - SLACK ? PACKED * (size + SLACK) : INT64_MAX),
               .rows = (hsize_t)(size < INT64_MAX / DEFLATED - SLACK ? DEFLATED * (size + SLACK) / 8 : INT64_MAX / 8),
               .good = true};
   /* in native order: for sorting the library builds tables, and crashes on those of a damaged file */
   herr_t done = H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, each_object, &r, H5O_INFO_BASIC);
   if (r.exhausted) ag_heap_fail(r.why);
-  bool good = done >= 0 && r.good && arrange(&r, fields, n_row, event_count);
+  bool good = done >= 0 && r.good && !r.outside && arrange(&r, fields, n_row, event_count);
   ag_fields_done(&r.loose);
   free(r.found);
-  return good;
+  return good        ? NULL
+         : r.outside ? "takes numbers from other files, which are not read"
+                     : "is damaged: some quantities are missing or too large";
 }
 
 /* Checked first: nothing else of a file with a newer format is read. */
@@ -313,11 +331,9 @@ ag_h5_file *ag_h5_file_open(const char *path, ag_fields *fields, long *n_row, lo
     return NULL;
   }
   bool good = known_format(file, path, trouble);
-  if (good && !read_all(file, size, fields, n_row, event_count)) {
-    ag_text_printf(trouble, "%s is damaged: some quantities are missing", path);
-    good = false;
-  }
-  if (good) {
+  const char *why = good ? read_all(file, size, fields, n_row, event_count) : NULL;
+  if (why) ag_text_printf(trouble, "%s %s", path, why);
+  if (good && !why) {
     ag_h5_file *f = ag_heap_alloc(sizeof *f);
     *f = (ag_h5_file){file, size};
     return f;

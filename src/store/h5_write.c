@@ -244,7 +244,7 @@ static void size_buffers(writer *w, int width) {
 static void prepare(writer *w) {
   const ag_fields *fields = &w->c->fields;
   int width, n_event, c = 0, e = 0, widest = 2;
-  ag_fields_layout(fields, &w->n_column, &width, &n_event);
+  AG_ASSERT(ag_fields_layout(fields, &w->n_column, &width, &n_event));
   size_buffers(w, width);
   w->columns = ag_heap_alloc(sizeof *w->columns * (size_t)(w->n_column + 1));
   w->sets = ag_heap_alloc(sizeof *w->sets * (size_t)(w->n_column + 1));

@@ -12,7 +12,7 @@
 
 static const char signature[8] = "AGYRElog";
 static const uint64_t byte_order = 0x0102030405060700 | AG_STORE_FORMAT;
-enum { MARK = 0x4d524641, MAX_FRAME = 1 << 28 };
+enum { MARK = 0x4d524641 };
 
 typedef struct head {
   uint32_t mark, kind;
@@ -68,7 +68,7 @@ off_t ag_log_scan(int fd, ag_log_visit visit, void *self) {
   for (;;) {
     size_t n = ag_file_read_at(fd, &h, sizeof h, at);
     if (n < sizeof h) trouble = errno; /* 0: the end of the log */
-    if (n < sizeof h || h.mark != MARK || h.length > MAX_FRAME) break;
+    if (n < sizeof h || h.mark != MARK || h.length > (uint64_t)s.st_size) break;
     off_t from = at + (off_t)sizeof h;
     if ((off_t)h.length > s.st_size - from) break;
     if (h.length > room) {

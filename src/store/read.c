@@ -22,6 +22,7 @@ bool ag_log_is_newer(const ag_log_content *c, const char *file) {
   ag_fields fields = {0};
   ag_text trouble = {0};
   long n_row = -1, *count = NULL;
+  if (access(file, F_OK)) return true; /* no process has to find that out */
   ag_h5 *f = ag_h5_open(file, &fields, &n_row, &count, &trouble);
   static const char *const same[] = {"/model", "/options@method"};
   for (int i = 0; i < 2 && f; i++)
@@ -45,6 +46,15 @@ static int open_log(const char *path, bool *live) {
   return fd;
 }
 
+/* Was the log written by a newer program? Then there is a line in *trouble. */
+static bool is_of_newer(const ag_log_content *c, const char *path, ag_text *trouble) {
+  long format = ag_fields_get_integer(&c->fields, "@format", 0);
+  if (format > AG_STORE_FORMAT)
+    ag_text_printf(trouble, "the log of %s has format %ld, but this version reads up to %d: use a newer anagyre", path,
+                   format, AG_STORE_FORMAT);
+  return format > AG_STORE_FORMAT;
+}
+
 /* Takes the contents of a log; false: it has none, or this program does not know its format. */
 static bool take_log(ag_archive *s, int fd, const char *path, ag_text *trouble) {
   struct ag_log_view *view = ag_heap_alloc(sizeof *view);
@@ -52,12 +62,9 @@ static bool take_log(ag_archive *s, int fd, const char *path, ag_text *trouble) 
   view->fd = fd;
   ag_log_read(fd, c);
   long format = ag_fields_get_integer(&c->fields, "@format", 0);
-  if (format > AG_STORE_FORMAT)
-    ag_text_printf(trouble, "the log of %s has format %ld, but this version reads up to %d: use a newer anagyre", path,
-                   format, AG_STORE_FORMAT);
+  bool newer = is_of_newer(c, path, trouble);
   if (c->trouble) ag_text_printf(trouble, "cannot read the log of %s: %s", path, strerror(c->trouble));
-  bool good = !c->trouble && format >= 1 && format <= AG_STORE_FORMAT && c->width && ag_log_is_newer(c, path) &&
-              ag_log_members(fd, c);
+  bool good = !c->trouble && format >= 1 && !newer && c->width && ag_log_is_newer(c, path) && ag_log_members(fd, c);
   if (!good) {
     ag_log_content_done(c);
     (void)ag_file_close(fd);
@@ -74,7 +81,7 @@ static bool take_log(ag_archive *s, int fd, const char *path, ag_text *trouble) 
 }
 
 static void index_fields(ag_archive *s) {
-  ag_fields_layout(&s->fields, &s->n_column, &s->width, &s->n_event);
+  AG_ASSERT(ag_fields_layout(&s->fields, &s->n_column, &s->width, &s->n_event));
   s->columns = ag_heap_alloc(sizeof *s->columns * (size_t)(s->n_column + 1));
   s->events = ag_heap_alloc(sizeof *s->events * (size_t)(s->n_event + 1));
   int c = 0, e = 0;
@@ -118,11 +125,22 @@ ag_archive *ag_store_view(ag_store *store) {
   return s;
 }
 
+/* Puts a log, open and locked, into the file: then it is no longer needed. */
+static bool put_back(const char *path, const char *real, int fd, ag_text *trouble) {
+  ag_log_content c = {0};
+  ag_log_read(fd, &c);
+  int why = c.trouble;
+  bool known = !is_of_newer(&c, path, trouble), good = known && !why;
+  if (good && c.width && ag_fields_get_integer(&c.fields, "@format", 0) == AG_STORE_FORMAT && ag_log_is_newer(&c, real))
+    good = ag_store_put(real, fd, 0, NULL, &why);
+  if (known && !good) ag_text_printf(trouble, "cannot write %s: %s", path, strerror(why));
+  ag_log_content_done(&c);
+  return good;
+}
+
 bool ag_archive_recover(const char *path, ag_text *trouble) {
   ag_target_kind kind;
   ag_text real = {0}, place = {0}, free_name = {0};
-  int why = 0;
-  ag_log_content c = {0};
   if (!ag_file_target(path, &kind, &real)) {
     ag_text_printf(trouble, "cannot write %s: %s", path, strerror(errno));
     ag_text_done(&real);
@@ -134,16 +152,9 @@ bool ag_archive_recover(const char *path, ag_text *trouble) {
     ag_text_printf(trouble, "%s is still being written by a run", path);
     good = false;
   } else if (fd >= 0) {
-    ag_log_read(fd, &c);
-    why = c.trouble;
-    good = !why;
-    if (good && c.width && ag_fields_get_integer(&c.fields, "@format", 0) == AG_STORE_FORMAT &&
-        ag_log_is_newer(&c, ag_text_cstr(&real)))
-      good = ag_store_put(ag_text_cstr(&real), fd, NULL, &why);
-    if (!good) ag_text_printf(trouble, "cannot write %s: %s", path, strerror(why));
+    good = put_back(path, ag_text_cstr(&real), fd, trouble);
     if (good) ag_store_tidy(ag_text_cstr(&real), place.s);
     if (good) (void)ag_file_remove(place.s); /* what it held is in the file */
-    ag_log_content_done(&c);
   }
   if (fd >= 0) (void)ag_file_close(fd);
   ag_text_done(&real);
@@ -194,6 +205,6 @@ double ag_archive_row_time(ag_archive *s, long i) {
 
 bool ag_archive_times(ag_archive *s, int event, double *t) {
   if (event < 0 || event >= s->n_event) return false;
-  if (s->log) return ag_log_times(s->log->fd, &s->log->c, event, t);
+  if (s->log) return ag_log_times(s->log->fd, &s->log->c, event, s->event_count[event], t);
   return ag_h5_read(s->file, s->events[event], 0, s->event_count[event], t);
 }

@@ -17,11 +17,11 @@ ag_field *ag_fields_put(ag_fields *fields, const char *path, ag_field_kind kind,
                         const void *data);
 void ag_fields_merge(ag_fields *fields, const ag_fields *changes);
 void ag_fields_encode(const ag_fields *fields, ag_text *bytes);
-/* False at malformed bytes; the fields before them are kept. */
+/* False at malformed bytes; then the fields are as they were. */
 bool ag_fields_decode(ag_fields *fields, const char *bytes, size_t n);
 long ag_field_length(const ag_field *field); /* number of values or texts; for a column, per row */
-/* Number of columns, width of a record and number of events declared by the fields. */
-void ag_fields_layout(const ag_fields *fields, int *n_column, int *width, int *n_event);
+/* Number of columns, width of a record and number of events declared by the fields; false: no record is as wide. */
+bool ag_fields_layout(const ag_fields *fields, int *n_column, int *width, int *n_event);
 
 /* ---- log ----
  * 16 bytes of signature, then frames: {mark, kind, length of the payload, checksum over kind, length, position and
@@ -72,7 +72,8 @@ typedef struct ag_log_content {
 void ag_log_read(int fd, ag_log_content *c);
 void ag_log_content_done(ag_log_content *c);
 bool ag_log_rows(int fd, const ag_log_content *c, long from, long n, double *rows); /* false: read error */
-bool ag_log_times(int fd, const ag_log_content *c, int event, double *times);
+/* The n times of an event; false: there are not as many, or they cannot be read. */
+bool ag_log_times(int fd, const ag_log_content *c, int event, long n, double *times);
 /* Puts what the frames say of the members into the fields /members/... that are there from the start. */
 bool ag_log_members(int fd, ag_log_content *c);
 /* Is this the log of what the file holds, with at least as many rows? */
@@ -109,8 +110,9 @@ ag_h5_file *ag_h5_file_open(const char *path, ag_fields *fields, long *n_row, lo
 off_t ag_h5_file_size(const ag_h5_file *f);
 bool ag_h5_file_read(ag_h5_file *f, const ag_field *field, long from, long n, double *out);
 
-/* Writes FILE from an open log with some more fields (or NULL): beside it, then a rename. */
-bool ag_store_put(const char *path, int log, const ag_fields *changes, int *trouble);
+/* Writes FILE from an open log with some more fields (or NULL): beside it, then a rename. False if fewer than `whole`
+ * bytes of the log can be understood. */
+bool ag_store_put(const char *path, int log, off_t whole, const ag_fields *changes, int *trouble);
 
 bool ag_store_flush(ag_store *s);
 int ag_store_log(const ag_store *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Results written and read back: rows, events, fields, checkpoint; a killed writer; a log that holds less than the
  * file; a second writer; a newer format; files that are not results; compressed ones, and damage to them. */
-#include "store/store.h"
+#include "store/store_internal.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -184,6 +184,33 @@ static void check_targets(scene *s) {
   shell(s, "rm -r a.h5 sub");
 }
 
+/* More texts than a row may have numbers: nothing is lost behind them. */
+static void check_long(scene *s) {
+  const long n = (1L << 24) + 1;
+  char *texts = calloc((size_t)n, 1);
+  ag_fields_put(&s->fields, "/notes", AG_FIELD_TEXT, 1, &n, (size_t)n, texts);
+  close_store(write_rows(s, false, true, 20));
+  check_rows(s, 20, false);
+  ag_fields_integer(&s->fields, "/notes", 0);
+  free(texts);
+}
+
+/* The log of a newer program stays where it is. */
+static void check_newer_log(scene *s) {
+  ag_text trouble = {0};
+  close_store(write_rows(s, true, true, 10));
+  ag_fields_integer(&s->fields, "@format", AG_STORE_FORMAT + 1);
+  ag_store *store = write_rows(s, true, true, 50);
+  save_point(store);
+  vanish(s, store, false);
+  AG_CHECK(!ag_archive_recover(s->path, &trouble) && strstr(ag_text_cstr(&trouble), "newer anagyre"));
+  ag_text_clear(&trouble);
+  AG_CHECK(!ag_archive_open(s->path, &trouble) && strstr(ag_text_cstr(&trouble), "newer anagyre"));
+  ag_text_done(&trouble);
+  shell(s, "rm a.h5.log");
+  ag_fields_integer(&s->fields, "@format", AG_STORE_FORMAT);
+}
+
 static void check_checkpoint(scene *s) {
   double z[3] = {1, 2, NAN}, dz[3] = {4, 5, -0.0}, t[2] = {0.5, 10.5}, *times[1] = {t};
   int sign[1] = {-1}, count[1] = {1};
@@ -325,6 +352,8 @@ int main(void) {
   check_names(&s);
   check_targets(&s);
   check_checkpoint(&s);
+  check_long(&s);
+  check_newer_log(&s);
   check_compressed(&s);
   check_refused("/nowhere/a.h5", "cannot read");
   ag_fields_integer(&s.fields, "@format", AG_STORE_FORMAT + 1);

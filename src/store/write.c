@@ -44,11 +44,12 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-bool ag_store_put(const char *path, int log, const ag_fields *changes, int *trouble) {
+bool ag_store_put(const char *path, int log, off_t whole, const ag_fields *changes, int *trouble) {
   ag_log_content c;
   ag_text name = {0};
   ag_log_read(log, &c);
   if (changes) ag_fields_merge(&c.fields, changes);
+  if (!c.trouble && c.good < whole) c.trouble = EIO;
   errno = c.trouble; /* a log that cannot be read is not a short one */
   int fd = !c.trouble && ag_log_members(log, &c) ? ag_file_temporary(path, &name) : -1;
   *trouble = fd < 0 ? (errno ? errno : EIO) : 0;
@@ -98,7 +99,8 @@ static bool place_log(ag_store *s) {
 /* Writes the file again; called each time the log has doubled. */
 static bool refresh(ag_store *s) {
   int trouble;
-  if (s->kind == AG_STORE_FILE && !ag_store_put(ag_text_cstr(&s->path), s->log, NULL, &trouble)) failed(s, trouble);
+  if (s->kind == AG_STORE_FILE && !ag_store_put(ag_text_cstr(&s->path), s->log, s->size, NULL, &trouble))
+    failed(s, trouble);
   s->in_file = s->size;
   return !s->trouble;
 }
@@ -210,11 +212,11 @@ ag_store *ag_store_create(const char *path, const ag_fields *fields, ag_store_ki
   ag_text_str(&name, path ? path : "the points");
   *s = (ag_store){.kind = kind, .name = name.s, .log = -1, .old = -1, .fresh = fresh, .holding = true, .saved = -1e300};
   int n_column, n_event;
-  ag_fields_layout(fields, &n_column, &s->width, &n_event);
+  bool narrow = ag_fields_layout(fields, &n_column, &s->width, &n_event);
   s->cap_wait = FLUSH_SIZE / (long)sizeof(double) / (s->width + 1) + 1;
   s->rows = ag_heap_alloc(sizeof(double) * (size_t)(s->cap_wait * s->width + 1));
   s->flushed = now();
-  const char *why = open_log(s);
+  const char *why = narrow ? open_log(s) : "its rows are too long";
   if (!why) {
     ag_text begin = {0};
     ag_log_signature(&begin);
@@ -337,7 +339,7 @@ bool ag_store_close(ag_store *s, const ag_fields *end, ag_text *trouble) {
   bool good = flush(s) && put_fields(s, end), put = true;
   int why = 0;
   if (s->kind == AG_STORE_FILE) {
-    put = ag_store_put(ag_text_cstr(&s->path), s->log, end, &why);
+    put = ag_store_put(ag_text_cstr(&s->path), s->log, s->size, end, &why);
     if (!put) failed(s, why);
     if (put) remove_log(s);
     if (put && s->old >= 0) (void)ag_file_remove(s->place.s);

@@ -225,9 +225,7 @@ static void observables(ag_conserving *v) {
     if (rows * cols > 16) continue;
     for (int k = 0; k < rows * cols; k++) {
       ag_text name = {0};
-      ag_text_str(&name, o->name);
-      if (cols > 1) ag_text_printf(&name, "[%d,%d]", k / cols + 1, k % cols + 1);
-      else if (rows > 1) ag_text_printf(&name, "[%d]", k + 1);
+      ag_entry_name(o->name, rows, cols, k, &name);
       ag_quantity *q = ag_conserve_add(v, ag_text_cstr(&name), "observable", ag_entry(v->x->g, x, k / cols, k % cols));
       explain_rate(q);
       ag_text_done(&name);
@@ -313,7 +311,7 @@ ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, ag_system *s
 }
 
 bool ag_conserve_density(ag_ctx *ctx, ag_system *sys, ag_density *out) {
-  ag_model *m = (ag_model *)ag_system_model(sys);
+  ag_model *m = ag_system_open_model(sys);
   ag_conservation c = {.arena = ag_arena_create()};
   ag_conserving v = {.c = &c, .m = m, .sys = sys};
   *out = (ag_density){0};
@@ -371,7 +369,7 @@ static void judge_pathwise(ag_conserving *v, const ag_expect *e, ag_id x, ag_ver
 }
 
 ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *verdict) {
-  ag_model *m = (ag_model *)ag_system_model(sys);
+  ag_model *m = ag_system_open_model(sys);
   if (e->pathwise && !ag_system_dims(sys)->channel) {
     ag_ctx_error(ctx, e->pos, "`pathwise` is for models with noise, and this one has none");
     return AG_WRONG;

@@ -165,6 +165,7 @@ typedef struct ag_rate {
   const char *of;   /* "dt", "dW" with the name of the process, "mean": the drift of Ito */
   ag_rate_word word;
   const char *formula; /* NULL: long, or 0 */
+  bool unsolved;       /* it contains accelerations (Omega', x''), or their coefficients in the noise of the process */
 } ag_rate;
 typedef struct ag_rates {
   ag_conservation c;

@@ -49,6 +49,10 @@ ag_quantity *ag_conserve_append(ag_conserving *v, const char *name, const char *
 const char *ag_conserve_print_short(ag_conserving *v, ag_id x);
 /* A column over the velocities whose parts can be printed, as far as that is known. */
 ag_id ag_conserve_plain_field(ag_conserving *v, ag_id Z);
+/* x with the velocities that the constraints give, one by one, replaced by what they give; 0: they do not. */
+ag_id ag_conserve_given(ag_conserving *v, ag_id x);
+/* x with the accelerations solved for; NULL when it is long. */
+const char *ag_conserve_print_solved(ag_conserving *v, ag_id x);
 /* The rate with the accelerations solved for; NULL when it is long. */
 const char *ag_conserve_print_rate(ag_conserving *v, ag_id x);
 void ag_conserve_noise(ag_conserving *v); /* conserve_noise.c: of all quantities */

@@ -120,31 +120,63 @@ static ag_rate_word word_of(ag_conserving *v, ag_id x) {
   return n == 0 ? AG_RATE_UNDECIDED : worst < SMALL ? AG_RATE_ZERO_SEEN : AG_RATE_UNDECIDED;
 }
 
-static void add_rate(ag_rates *r, ag_conserving *v, const char *name, const char *of, ag_id x, const char *formula) {
+/* A rate x; unsolved: the same in accelerations, two forms (0: there is none). Those are printed where x is long. */
+static void add_rate(ag_rates *r, ag_conserving *v, const char *name, const char *of, ag_id x, const char *formula,
+                     const ag_id unsolved[2]) {
   AG_PUSH(r->at, r->n, r->cap);
   ag_rate *rate = &r->at[r->n++];
-  *rate = (ag_rate){ag_arena_str(v->c->arena, name), of, word_of(v, x), NULL};
-  if (rate->word != AG_RATE_ZERO && rate->word != AG_RATE_ZERO_SEEN) rate->formula = formula;
+  *rate = (ag_rate){ag_arena_str(v->c->arena, name), of, word_of(v, x), NULL, false};
+  if (rate->word == AG_RATE_ZERO || rate->word == AG_RATE_ZERO_SEEN) return;
+  rate->formula = formula;
+  for (int i = 0; i < 2 && !rate->formula && unsolved[i]; i++)
+    if ((rate->formula = ag_conserve_print(v, unsolved[i]))) rate->unsolved = true;
+}
+
+/* The accelerations by their names in the equations, one input for each coordinate. */
+static ag_id *named_accelerations(ag_conserving *v) {
+  const ag_geom *x = v->x;
+  ag_id *named = AG_NEWN(x->arena, ag_id, x->n_coord + 1);
+  for (int i = 0; i < x->n_coord; i++) {
+    const char *velocity = ag_model_coords(x->model)[i].velocity;
+    named[i] =
+        ag_input(x->g, ag_arena_printf(x->arena, "%s'", velocity), ag_node_rows(x->g, x->xi[i]), 1, AG_LEAF_REAL);
+  }
+  return named;
+}
+
+/* The rate of Q in named accelerations; channel: NULL, that of the drift. */
+static ag_id unsolved(const ag_geom *x, const channel *c, ag_id *named, ag_id Q) {
+  ag_id moved, pushed;
+  if (c) return along(x, &(channel){c->sigma, c->amplitude, named}, Q);
+  ag_geom_rate(x, Q, &moved, &pushed);
+  ag_forward(x->g, x->n_coord, x->xi, named, 1, &Q, &pushed);
+  return ag_add(x->g, moved, pushed);
 }
 
 /* A scalar Q: its drift, its noise in every channel, and with noise the drift of its mean. */
-static void add_rates(ag_rates *r, ag_conserving *v, const char *name, ag_id Q, int n, const channel *channels) {
-  ag_graph *g = v->x->g;
-  ag_id part[2], sum = ag_num(g, 0), half = ag_num(g, 0.5);
-  ag_geom_rate(v->x, Q, &part[0], &part[1]);
+static void add_rates(ag_rates *r, ag_conserving *v, const char *name, ag_id Q, int n, const channel *channels,
+                      ag_id *named) {
+  const ag_geom *x = v->x;
+  ag_graph *g = x->g;
+  ag_id part[2], both[2] = {0, 0}, sum = ag_num(g, 0), half = ag_num(g, 0.5), given = ag_conserve_given(v, Q);
+  ag_geom_rate(x, Q, &part[0], &part[1]);
   ag_id drift = ag_add(g, part[0], part[1]);
-  add_rate(r, v, name, "dt", drift, ag_conserve_print_rate(v, Q));
+  if (given) both[0] = unsolved(x, NULL, named, given); /* independent velocities: those whose equations are shown */
+  both[given != 0] = unsolved(x, NULL, named, Q);
+  add_rate(r, v, name, "dt", drift, ag_conserve_print_rate(v, Q), both);
   for (int i = 0; i < n; i++) {
-    ag_id noise = along(v->x, &channels[i], Q);
+    ag_id noise = along(x, &channels[i], Q);
     const char *of = ag_arena_printf(v->c->arena, "d%s", ag_model_channels(v->m)[i].name);
-    add_rate(r, v, name, of, noise, ag_conserve_print(v, noise));
-    sum = ag_add(g, sum, along(v->x, &channels[i], noise));
+    if (given) both[0] = unsolved(x, &channels[i], named, given);
+    both[given != 0] = unsolved(x, &channels[i], named, Q);
+    add_rate(r, v, name, of, noise, ag_conserve_print(v, noise), both);
+    sum = ag_add(g, sum, along(x, &channels[i], noise));
   }
   ag_id ito = ag_add(g, drift, ag_mul(g, half, sum));
-  if (n) add_rate(r, v, name, "mean", ito, NULL);
+  if (n) add_rate(r, v, name, "mean", ito, ag_conserve_print_solved(v, ito), (const ag_id[2]){0, 0});
 }
 
-static void observable_rates(ag_rates *r, ag_conserving *v, int n, const channel *channels) {
+static void observable_rates(ag_rates *r, ag_conserving *v, int n, const channel *channels, ag_id *named) {
   for (int i = 0; i < ag_model_n_observables(v->m); i++) {
     const ag_item *o = &ag_model_observables(v->m)[i];
     ag_id x = o->x;
@@ -153,7 +185,7 @@ static void observable_rates(ag_rates *r, ag_conserving *v, int n, const channel
     for (int k = 0; k < rows * cols; k++) {
       ag_text name = {0};
       ag_entry_name(o->name, rows, cols, k, &name);
-      add_rates(r, v, ag_text_cstr(&name), ag_entry(v->x->g, x, k / cols, k % cols), n, channels);
+      add_rates(r, v, ag_text_cstr(&name), ag_entry(v->x->g, x, k / cols, k % cols), n, channels, named);
       ag_text_done(&name);
     }
   }
@@ -169,8 +201,9 @@ ag_status ag_conserve_rates(ag_rates *r, ag_ctx *ctx, ag_model *m, ag_system *sy
   if (ag_probe_points(&v.probe, 0, &first) || v.probe.rank >= 0) {
     v.acceleration = ag_geom_acceleration(v.x, v.probe.rank, v.probe.row);
     for (int k = 0; k < n; k++) channels[k] = channel_of(&v, k);
-    add_rates(r, &v, "energy", v.x->energy, n, channels);
-    observable_rates(r, &v, n, channels);
+    ag_id *named = named_accelerations(&v);
+    add_rates(r, &v, "energy", v.x->energy, n, channels, named);
+    observable_rates(r, &v, n, channels, named);
   } else {
     ag_ctx_error(ctx, (ag_pos){0}, "the equations cannot be read exactly: no rates");
     status = AG_FAILED;

@@ -20,8 +20,7 @@ const char *ag_conserve_print(ag_conserving *v, ag_id x) {
   return kept;
 }
 
-/* x with the velocities that the constraints give, one by one, replaced by what they give; 0: they do not. */
-static ag_id with_given(ag_conserving *v, ag_id x) {
+ag_id ag_conserve_given(ag_conserving *v, ag_id x) {
   const ag_geom *g = v->x;
   const ag_probe *p = &v->probe;
   int r = p->rank, first, n_dependent = 0;
@@ -55,7 +54,7 @@ static ag_id with_given(ag_conserving *v, ag_id x) {
 
 const char *ag_conserve_print_short(ag_conserving *v, ag_id x) {
   const char *text = ag_conserve_print(v, x);
-  ag_id given = with_given(v, x);
+  ag_id given = ag_conserve_given(v, x);
   const char *other = given ? ag_conserve_print(v, given) : NULL;
   if (other && (!text || strlen(other) < strlen(text))) text = other;
   if (!text) text = ag_conserve_print(v, ag_conserve_readable(v, x));
@@ -63,15 +62,19 @@ const char *ag_conserve_print_short(ag_conserving *v, ag_id x) {
   return sum ? ag_conserve_print(v, sum) : text;
 }
 
-const char *ag_conserve_print_rate(ag_conserving *v, ag_id x) {
+const char *ag_conserve_print_solved(ag_conserving *v, ag_id x) {
   const ag_geom *g = v->x;
-  ag_id part[2], acc = v->acceleration;
+  ag_id acc = v->acceleration, *by_coord = AG_NEWN(g->arena, ag_id, g->n_coord + 1);
   if (!acc) return NULL;
-  ag_geom_rate(g, x, &part[0], &part[1]);
-  ag_id rate = ag_add(g->g, part[0], part[1]), *by_coord = AG_NEWN(g->arena, ag_id, g->n_coord + 1);
   for (int i = 0; i < g->n_coord; i++) by_coord[i] = ag_rows_of(g->g, acc, g->at[i], ag_node_rows(g->g, g->xi[i]));
-  ag_substitute(g->g, g->n_coord, g->acc, by_coord, 1, &rate);
-  return ag_conserve_print_short(v, rate);
+  ag_substitute(g->g, g->n_coord, g->acc, by_coord, 1, &x);
+  return ag_conserve_print_short(v, x);
+}
+
+const char *ag_conserve_print_rate(ag_conserving *v, ag_id x) {
+  ag_id part[2];
+  ag_geom_rate(v->x, x, &part[0], &part[1]);
+  return ag_conserve_print_solved(v, ag_add(v->x->g, part[0], part[1]));
 }
 
 const char *ag_conserve_print_field(ag_conserving *v, ag_id Z) {

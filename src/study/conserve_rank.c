@@ -180,8 +180,7 @@ static int named(const ag_probe *p, const char *name, size_t size) {
     const ag_coord *c = &ag_model_coords(p->x->model)[i];
     for (int k = 0; k < c->dim && c->space != AG_SPACE_SO3; k++) {
       ag_text_clear(&full);
-      ag_text_str(&full, c->name);
-      if (c->dim > 1) ag_text_printf(&full, "[%d]", k + 1);
+      ag_entry_name(c->name, c->dim, 1, k, &full);
       if (strlen(full.s) == size && !strncmp(full.s, name, size)) found = p->q_at[i] + k;
     }
   }

@@ -33,6 +33,7 @@ typedef struct ag_converge_row {
   int n_point, n_fit;
   ag_converge_point *points; /* with smaller and smaller steps; the last n_fit of those above the floor are fitted */
   double order, half;        /* the slope, and half of its 95 % confidence interval; NaN: too few points */
+  double to;                 /* the end of the time over which that was measured */
   bool stopped;              /* smaller steps would have taken too long */
   ag_agrees agrees;          /* with the declared order, to 0.1 (0.3 above 6) */
   /* what is kept, in the run whose error is nearest to 1e-5: */

@@ -44,8 +44,8 @@ static void test_all(ag_system *sys, ag_ctx *ctx) {
   for (int i = 0; i < c.n_row; i++) {
     const ag_converge_row *r = &c.rows[i];
     if (r->refused) {
-      AG_CHECK_STR(r->refused,
-                   "method se3_euler needs a Lagrangian of R^T x' and Omega alone, which this system does not have");
+      AG_CHECK_STR(r->refused, "method se3_euler needs a Lagrangian of R^T x' and Omega alone, without constraints and "
+                               "forces, which this system does not have");
       continue;
     }
     AG_CHECK(r->n_point > 0 && !r->stopped);

@@ -288,8 +288,8 @@ static const char *variables(const ag_measuring *s) {
     for (int k = 0; k < dim && n; k++) {
       if (n == dim && k) break;
       if (is_dependent(s, x->at[i] + k)) continue;
-      ag_text_printf(&text, " d%s", ag_model_coords(x->model)[i].velocity);
-      if (n < dim) ag_text_printf(&text, "[%d]", k + 1);
+      ag_text_str(&text, " d");
+      ag_entry_name(ag_model_coords(x->model)[i].velocity, n < dim ? dim : 1, 1, k, &text);
     }
   }
   const char *kept = ag_arena_str(s->v->c->arena, ag_text_cstr(&text));

@@ -24,14 +24,14 @@ static bool find_pick(ag_batch_report *b, const char *name) {
   return c != NULL;
 }
 
-static ag_status unknown_column(const ag_batch_report *b, const char *name, ag_text *usage) {
-  const char **names = ag_heap_alloc(sizeof *names * (size_t)b->record.n_column);
-  for (int i = 0; i < b->record.n_column; i++) names[i] = b->record.columns[i].name;
-  const char *near = ag_nearest(name, b->record.n_column, names);
-  ag_text_printf(usage, "--columns: there is no '%s'", name);
+ag_status ag_unknown_column(const char *option, const ag_record *record, const char *name, ag_text *usage) {
+  const char **names = ag_heap_alloc(sizeof *names * (size_t)record->n_column);
+  for (int i = 0; i < record->n_column; i++) names[i] = record->columns[i].name;
+  const char *near = ag_nearest(name, record->n_column, names);
+  ag_text_printf(usage, "--%s: there is no '%s'", option, name);
   if (near) ag_text_printf(usage, "; did you mean %s?", near);
   ag_text_str(usage, " (there are:");
-  for (int i = 0; i < b->record.n_column && i < 40; i++) ag_text_printf(usage, " %s", names[i]);
+  for (int i = 0; i < record->n_column && i < 40; i++) ag_text_printf(usage, " %s", names[i]);
   ag_text_char(usage, ')');
   free(names);
   return AG_WRONG;
@@ -45,7 +45,8 @@ static ag_status pick_columns(ag_batch_report *b, const char *text, ag_text *usa
   ag_text name = {0};
   ag_status status = AG_OK;
   while (status == AG_OK && ag_api_next_column(&text, &name))
-    if (!find_pick(b, ag_text_cstr(&name))) status = unknown_column(b, ag_text_cstr(&name), usage);
+    if (!find_pick(b, ag_text_cstr(&name)))
+      status = ag_unknown_column("columns", &b->record, ag_text_cstr(&name), usage);
   ag_text_done(&name);
   return status;
 }

@@ -133,6 +133,11 @@ bool ag_batch_report_failed(const ag_batch_report *b, long i);     /* a start of
 long ag_batch_report_n_point(const ag_batch_report *b, long i);    /* of the section */
 long ag_batch_report_n_points(const ag_batch_report *b);           /* of all members */
 
+/* What to say about a column that a record does not have, or a method that is unknown; --`option` names it. AG_WRONG.
+ */
+ag_status ag_unknown_column(const char *option, const ag_record *record, const char *name, ag_text *usage);
+ag_status ag_unknown_method(const char *name, ag_text *usage);
+
 #include "study/conserve.h"
 #include "study/converge.h"
 #include "study/converge_noise.h"

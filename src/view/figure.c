@@ -20,8 +20,6 @@ typedef struct plan {
   ag_choice by; /* colour, or the second axis of an image; column NULL: none */
 } plan;
 
-static int size_of(const ag_choice *c) { return c->last - c->first + 1; }
-
 /* ---- choosing ---- */
 
 static ag_choice whole(const ag_column *c) { return (ag_choice){c, 0, c->rows * c->cols - 1}; }
@@ -39,12 +37,36 @@ static int take(const ag_source *s, ag_column_kind kind, bool scalars, int most,
   return n;
 }
 
-/* Scalar observables; where there are none, other observables, coordinates, velocities. */
-static int take_interesting(const ag_source *s, int most, ag_choice *y) {
+/* Does one of the numbers of a choice change, beyond 1e-6 of their size and beyond the tolerance of the run? */
+static bool varies(ag_source *s, const ag_choice *c) {
+  double size = 0, change = 0;
+  for (int e = c->first; e <= c->last; e++) {
+    double *v, lo = INFINITY, hi = -INFINITY;
+    long n;
+    int at = c->column->offset + e;
+    ag_text trouble = {0};
+    const bool good = ag_source_read(s, 1, &at, &v, &n, &trouble);
+    ag_text_done(&trouble);
+    if (!good) return true; /* reported when it is drawn */
+    for (long i = 0; i < n; i++)
+      if (isfinite(v[i])) size = fmax(size, fabs(v[i])), lo = fmin(lo, v[i]), hi = fmax(hi, v[i]);
+    free(v);
+    change = fmax(change, hi - lo);
+  }
+  return change > fmax(1e-6 * size, s->atol);
+}
+
+/* Scalar observables; where there are none, or all stay the same, also other observables, coordinates, velocities. */
+static int take_interesting(ag_source *s, int most, ag_choice *y) {
   static const ag_column_kind order[] = {AG_COL_OBSERVABLE, AG_COL_OBSERVABLE, AG_COL_COORD,  AG_COL_COORD,
                                          AG_COL_VELOCITY,   AG_COL_VELOCITY,   AG_COL_PROCESS};
   int n = 0;
-  for (int i = 0; i < (int)(sizeof order / sizeof *order) && !n; i++) n = take(s, order[i], i % 2 == 0, most, 0, y);
+  bool moves = false;
+  for (int i = 0; i < (int)(sizeof order / sizeof *order) && !moves; i++) {
+    const int before = n;
+    n = take(s, order[i], i % 2 == 0, most, n, y);
+    for (int k = before; k < n && !moves; k++) moves = varies(s, &y[k]);
+  }
   return n ? n : take(s, AG_COL_ENERGY, true, most, 0, y);
 }
 
@@ -183,7 +205,7 @@ static ag_status choose(ag_source *s, const ag_figure_request *o, plan *p, ag_te
   if (o->x) {
     int n = ag_source_choices(s, o->x, one, 2, trouble);
     if (n < 0) return AG_WRONG;
-    if (n > 1 || size_of(&one[0]) > 1) {
+    if (n > 1 || ag_choice_size(&one[0]) > 1) {
       ag_text_printf(trouble, "the horizontal axis takes one number: --x '%s[1]'", one[0].column->name);
       return AG_WRONG;
     }
@@ -191,7 +213,7 @@ static ag_status choose(ag_source *s, const ag_figure_request *o, plan *p, ag_te
   }
   if (o->y && (p->n_y = ag_source_choices(s, o->y, p->y, MOST, trouble)) < 0) return AG_WRONG;
   if (o->z) {
-    if (ag_source_choices(s, o->z, one, 2, trouble) != 1 || size_of(&one[0]) > 1 || !o->x || p->n_y != 1) {
+    if (ag_source_choices(s, o->z, one, 2, trouble) != 1 || ag_choice_size(&one[0]) > 1 || !o->x || p->n_y != 1) {
       if (!trouble->n) ag_text_str(trouble, "a curve in space takes --x, --y and --z, one number each");
       return AG_WRONG;
     }
@@ -218,7 +240,7 @@ static bool same_in(const ag_source *s, const ag_choice *c, ag_choice *out, ag_t
   return false;
 }
 
-static const char *name_of(ag_arena *arena, const ag_choice *c, int k) {
+const char *ag_figure_name(ag_arena *arena, const ag_choice *c, int k) {
   ag_text name = {0};
   ag_column_name(c->column, c->first + k, &name);
   const char *kept = ag_arena_str(arena, ag_text_cstr(&name));
@@ -226,15 +248,14 @@ static const char *name_of(ag_arena *arena, const ag_choice *c, int k) {
   return kept;
 }
 
-/* "Omega", "Omega[1:2]", "x[2]": the label of the axis of a panel. */
-static const char *axis_name(ag_arena *arena, const ag_choice *c) {
-  if (size_of(c) == 1) return name_of(arena, c, 0);
-  if (size_of(c) == c->column->rows * c->column->cols) return ag_arena_str(arena, c->column->name);
+const char *ag_figure_axis(ag_arena *arena, const ag_choice *c) {
+  if (ag_choice_size(c) == 1) return ag_figure_name(arena, c, 0);
+  if (ag_choice_size(c) == c->column->rows * c->column->cols) return ag_arena_str(arena, c->column->name);
   return ag_arena_printf(arena, "%s[%d:%d]", c->column->name, c->first + 1, c->last + 1);
 }
 
-static const char *unit_of(ag_figure *f, const ag_figure_request *o, const ag_choice *c) {
-  return c->column ? ag_unit_find(f->arena, o->units, c->column->name, name_of(f->arena, c, 0)) : "";
+const char *ag_figure_unit(ag_figure *f, const ag_figure_request *o, const ag_choice *c) {
+  return c->column ? ag_unit_find(f->arena, o->units, c->column->name, ag_figure_name(f->arena, c, 0)) : "";
 }
 
 /* |y - y(0)|. Returns the largest |y|. */
@@ -251,7 +272,7 @@ static double keep_change(long n, double *y) {
   return size;
 }
 
-static double *copy(long n, const double *v) {
+double *ag_figure_copy(long n, const double *v) {
   double *to = ag_heap_alloc(sizeof *to * (size_t)(n + 1));
   if (n) memcpy(to, v, sizeof *to * (size_t)n); /* v is NULL without rows */
   return to;
@@ -287,26 +308,6 @@ static bool has_numbers(const ag_curve *c) {
 /* A file name without folders. */
 static const char *short_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
-/* Of an ensemble, behind the mean: quantiles 0.05 to 0.95 and 0.25 to 0.75, and two standard errors about it. */
-static void add_bands(ag_panel *panel, const ag_source *s, const ag_choice *y, int k, int colour, long rows,
-                      const double *x, const double *mean) {
-  static const char *const ends[][2] = {{"q05", "q95"}, {"q25", "q75"}, {"stderr", "stderr"}};
-  static const double cover[] = {0.15, 0.2, 0.45};
-  const int size = y->column->rows * y->column->cols;
-  for (int b = 0; b < 3; b++) {
-    const double *low = s->statistic(s, ends[b][0], y->column), *high = s->statistic(s, ends[b][1], y->column);
-    if (!low || !high) continue;
-    ag_curve c = {.name = "", .colour = colour, .n = rows, .band = cover[b], .x = copy(rows, x)};
-    c.y = copy(rows, mean), c.z = copy(rows, mean);
-    for (long r = 0; r < rows; r++) {
-      const double one = low[r * size + y->first + k], other = high[r * size + y->first + k];
-      c.y[r] = b < 2 ? one : mean[r] - 2 * one;
-      c.z[r] = b < 2 ? other : mean[r] + 2 * other;
-    }
-    panel->curves[panel->n_curve++] = c;
-  }
-}
-
 /* Numbers whose differences could overflow are left out like NaN. */
 static void drop_huge(long n, double *v) {
   for (long i = 0; i < n; i++)
@@ -318,7 +319,7 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
                             int n_source, const ag_figure_request *o, ag_text *trouble) {
   ag_choice all[4] = {{0}};
   const ag_choice *wanted[4] = {&p->x, y, p->z.column ? &p->z : &p->by, NULL};
-  int at[MOST + 2], n = 0, n_y = size_of(y);
+  int at[MOST + 2], n = 0, n_y = ag_choice_size(y);
   for (int i = 0; i < 3; i++)
     if (wanted[i]->column && !same_in(s, wanted[i], &all[i], trouble)) return AG_WRONG;
   if (n_y > MOST) {
@@ -335,16 +336,18 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
   panel->quiet = which ? fmin(panel->quiet, s->atol) : s->atol;
   for (int k = 0; k < n_y; k++) {
     if (s->statistic && n == 1 && !panel->change_of && p->x.column->kind == AG_COL_TIME)
-      add_bands(panel, s, &all[1], k, n_source > 1 ? which : k, rows, v[0], v[n + k]);
+      ag_figure_bands(panel, s, &all[1], k, n_source > 1 ? which : k, rows, v[0], v[n + k]);
+    if (s->n_chosen && n == 1 && !panel->change_of && p->x.column->kind == AG_COL_TIME)
+      ag_figure_chosen(panel, s, ag_figure_name(f->arena, y, k), n_source > 1 ? which : k, rows, v[0]);
     ag_curve *c = &panel->curves[panel->n_curve++];
-    *c = (ag_curve){.name = n_source > 1 ? ag_arena_str(f->arena, short_name(s->path)) : name_of(f->arena, y, k),
+    *c = (ag_curve){.name = n_source > 1 ? ag_arena_str(f->arena, short_name(s->path)) : ag_figure_name(f->arena, y, k),
                     .foreign = n_source > 1,
                     .colour = n_source > 1 ? which : k,
                     .dash = n_source > 1 ? k : 0,
                     .n = rows,
-                    .x = copy(rows, v[0]),
+                    .x = ag_figure_copy(rows, v[0]),
                     .y = v[n + k],
-                    .z = n > 1 ? copy(rows, v[1]) : NULL};
+                    .z = n > 1 ? ag_figure_copy(rows, v[1]) : NULL};
     if (panel->change_of) {
       double size = keep_change(rows, c->y), atol = o->tolerance > 0 ? 0 : s->atol;
       panel->allowed = fmax(panel->allowed, atol + (o->tolerance > 0 ? o->tolerance : s->rtol) * size);
@@ -358,7 +361,7 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
 
 /* x over y of the same vector: a point in a plane. */
 static bool is_place(const plan *p, const ag_choice *y) {
-  return p->x.column == y->column && size_of(y) == 1 && p->x.column->cols == 1;
+  return p->x.column == y->column && ag_choice_size(y) == 1 && p->x.column->cols == 1;
 }
 
 /* "x" and "y", "x[2]" and "y[2]", "cart_x" and "cart_y": the same but for the letter of the axis. */
@@ -375,7 +378,7 @@ static bool same_but_axis(const char *a, const char *b) {
 /* Such names form a point in a plane, too, unless one axis would have almost no extent. */
 static bool is_named_place(const ag_panel *p) {
   double lo[2], hi[2];
-  if (p->n_named != 1 || p->log_x || p->log_y || p->space || !same_but_axis(p->x, p->y)) return false;
+  if (p->log_x || p->log_y || p->space || !same_but_axis(p->x, p->y)) return false;
   if (p->style != AG_STYLE_LINE && p->style != AG_STYLE_DOTS) return false;
   for (int a = 0; a < 2; a++) ag_panel_range(p, a == 1, &lo[a], &hi[a]);
   double wide = hi[0] - lo[0], high = hi[1] - lo[1];
@@ -387,21 +390,21 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
   ag_panel *panel = &f->panels[f->n_panel++];
   bool image = p->kind == AG_SOURCE_BATCH && p->by.column && !o->x,
        work = p->kind == AG_SOURCE_CONVERGE && p->by.column;
-  *panel = (ag_panel){.x = name_of(f->arena, &p->x, 0),
-                      .y = image ? name_of(f->arena, &p->by, 0) : axis_name(f->arena, y),
-                      .z = image          ? axis_name(f->arena, y)
-                           : p->space     ? name_of(f->arena, &p->z, 0)
-                           : p->by.column ? name_of(f->arena, &p->by, 0)
+  *panel = (ag_panel){.x = ag_figure_name(f->arena, &p->x, 0),
+                      .y = image ? ag_figure_name(f->arena, &p->by, 0) : ag_figure_axis(f->arena, y),
+                      .z = image          ? ag_figure_axis(f->arena, y)
+                           : p->space     ? ag_figure_name(f->arena, &p->z, 0)
+                           : p->by.column ? ag_figure_name(f->arena, &p->by, 0)
                                           : NULL,
                       .space = p->space,
                       .equal = is_place(p, y),
                       .log_x = work,
                       .log_y = o->drift || work,
-                      .change_of = o->drift ? axis_name(f->arena, y) : NULL};
+                      .change_of = o->drift ? ag_figure_axis(f->arena, y) : NULL};
   const ag_choice *third = p->space ? &p->z : &p->by;
-  panel->unit[0] = unit_of(f, o, &p->x);
-  panel->unit[1] = unit_of(f, o, image ? &p->by : y);
-  panel->unit[2] = unit_of(f, o, image ? y : third);
+  panel->unit[0] = ag_figure_unit(f, o, &p->x);
+  panel->unit[1] = ag_figure_unit(f, o, image ? &p->by : y);
+  panel->unit[2] = ag_figure_unit(f, o, image ? y : third);
   panel->style = image                          ? AG_STYLE_IMAGE
                  : p->kind == AG_SOURCE_SECTION ? AG_STYLE_DOTS
                  : p->kind == AG_SOURCE_BATCH   ? AG_STYLE_LINE_POINTS
@@ -411,7 +414,7 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
     ag_text_printf(trouble, "tables of methods are drawn one at a time: %s", sources[1]->path);
     return AG_WRONG;
   }
-  panel->curves = AG_NEWN(f->arena, ag_curve, 4 * n * size_of(y));
+  panel->curves = AG_NEWN(f->arena, ag_curve, (4 + AG_MOST_CHOSEN) * n * ag_choice_size(y));
   for (int i = 0; i < n; i++) AG_TRY(add_curves(f, panel, sources[i], p, y, i, n, o, trouble));
   if (work && !ag_figure_methods(f, panel, sources[0], trouble)) return AG_SYSTEM;
   for (int i = 1; i < n && !(o->tolerance > 0); i++) /* one line for files that agree */
@@ -424,54 +427,16 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
       c->y = c->z, c->z = value;
     }
     some = some || has_numbers(c);
-    panel->n_named += c->band == 0;
+    panel->n_named += c->band == 0 && !c->fine;
     thin(f, panel, c);
   }
   panel->equal = panel->equal || is_named_place(panel);
   if (some) return AG_OK;
-  ag_text_printf(trouble, "%s: no row has a finite number for %s over %s", sources[0]->path,
-                 panel->z && image ? panel->z : panel->y, panel->x);
+  if (!f->rows) ag_text_printf(trouble, "%s has no rows", sources[0]->path);
+  else
+    ag_text_printf(trouble, "%s: no row has a finite number for %s over %s", sources[0]->path,
+                   panel->z && image ? panel->z : panel->y, panel->x);
   return AG_FAILED;
-}
-
-/* Densities of the last row of an ensemble: the bins that are not empty, neighbouring ones joined until there are at
- * most 128. */
-static ag_status add_histogram(ag_figure *f, const ag_source *s, const ag_choice *y, const ag_figure_request *o,
-                               ag_text *trouble) {
-  ag_panel *panel = &f->panels[f->n_panel++];
-  *panel = (ag_panel){
-      .x = axis_name(f->arena, y), .y = "density", .unit = {unit_of(f, o, y), "", ""}, .style = AG_STYLE_LINE};
-  panel->curves = AG_NEWN(f->arena, ag_curve, size_of(y));
-  for (int k = 0; k < size_of(y); k++) {
-    long n, joined;
-    double from, width, all = 0;
-    const char *name = name_of(f->arena, y, k);
-    const long *count = s->histogram ? s->histogram(s, name, &n, &from, &width) : NULL;
-    if (!count) {
-      ag_text_printf(trouble, "%s has no histogram of %s", s->path, name);
-      return AG_WRONG;
-    }
-    while (n > 1 && !count[n - 1]) n--;
-    for (; n > 1 && !count[0]; n--) count++, from += width;
-    for (joined = 1; n / joined > 128;) joined *= 2;
-    for (long i = 0; i < n; i++) all += (double)count[i];
-    ag_curve *c = &panel->curves[panel->n_curve++];
-    panel->n_named++;
-    *c = (ag_curve){.name = name, .colour = k, .n = (n + joined - 1) / joined + 2}; /* with an empty one at both ends */
-    c->x = ag_heap_alloc(sizeof(double) * (size_t)(c->n + 1)),
-    c->y = ag_heap_alloc(sizeof(double) * (size_t)(c->n + 1));
-    for (long i = 0; i < n; i++) c->y[1 + i / joined] += (double)count[i] / (all * width * (double)joined);
-    for (long i = 0; i < c->n; i++) c->x[i] = from + width * (double)joined * ((double)i - 0.5);
-    f->points += c->n;
-  }
-  return AG_OK;
-}
-
-static ag_status make_histograms(ag_figure *f, const ag_source *s, const plan *p, const ag_figure_request *o,
-                                 ag_text *trouble) {
-  f->panels = AG_NEWN(f->arena, ag_panel, p->n_y);
-  for (int i = 0; i < p->n_y; i++) AG_TRY(add_histogram(f, s, &p->y[i], o, trouble));
-  return AG_OK;
 }
 
 ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const ag_figure_request *o, ag_text *trouble) {
@@ -479,11 +444,13 @@ ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const a
   *f = (ag_figure){.arena = ag_arena_create(), .title = "", .about = ""};
   if (!ag_units_check(sources[0], o->units, trouble)) return AG_WRONG;
   AG_TRY(choose(sources[0], o, &p, trouble));
-  if (o->histogram) AG_TRY(make_histograms(f, sources[0], &p, o, trouble));
-  else f->panels = AG_NEWN(f->arena, ag_panel, p.n_y);
-  for (int i = 0; i < p.n_y && !o->histogram; i++) AG_TRY(add_panel(f, n, sources, &p, &p.y[i], o, trouble));
+  f->panels = AG_NEWN(f->arena, ag_panel, p.n_y);
+  for (int i = 0; i < p.n_y; i++)
+    AG_TRY(o->histogram ? ag_figure_histogram(f, sources[0], &p.y[i], o, trouble)
+                        : add_panel(f, n, sources, &p, &p.y[i], o, trouble));
+  if (!ag_density_check(o->density, f, trouble)) return AG_WRONG;
   f->title = ag_arena_str(f->arena, o->title ? o->title : sources[0]->title);
-  if (n == 1 && o->about) f->about = ag_arena_str(f->arena, sources[0]->about);
+  if (o->about) f->about = ag_figure_about(f, n, sources);
   bool in_time = !o->histogram && p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;
   if (in_time && n == 1) f->marks = sources[0]->marks, f->n_marks = sources[0]->n_marks;
   return AG_OK;

@@ -31,8 +31,8 @@ static ag_curve group(ag_figure *f, const ag_source *s, const ag_curve *all, int
 
 /* Two standard errors to either side, below down to a fifth. */
 static ag_curve band(const ag_curve *c, const long *which, const double *spread) {
-  ag_curve b = {
-      .name = "", .colour = c->colour, .n = c->n, .band = 0.25, .x = room(c->n), .y = room(c->n), .z = room(c->n)};
+  ag_curve b = {.name = "", .foreign = true, .colour = c->colour, .n = c->n, .band = 0.25};
+  b.x = room(c->n), b.y = room(c->n), b.z = room(c->n);
   for (long i = 0; i < c->n; i++) {
     const double two = isfinite(spread[which[i]]) ? 2 * spread[which[i]] : 0;
     b.x[i] = c->x[i];
@@ -59,13 +59,13 @@ static bool is_drawn(const ag_panel *p, int first, const char *name) {
 
 static void add_lines(ag_figure *f, ag_panel *panel, const ag_source *s, const long *first_row, const double *orders) {
   const int groups = 2 * s->n_group; /* bands and curves come first */
-  int colour = s->n_group;
   for (int k = 0; k < s->n_group; k++) {
     const ag_curve *c = &panel->curves[2 * k + 1];
     if (c->n < 2 || !(orders[first_row[k]] > 0)) continue;
-    ag_curve l = line_of(f, c, orders[first_row[k]], colour);
+    const double order = orders[first_row[k]];
+    ag_curve l = line_of(f, c, order, s->n_group + (order > 0.5) + (order > 1)); /* the same in both panels */
     if (is_drawn(panel, groups, l.name)) free(l.x), free(l.y);
-    else panel->curves[panel->n_curve++] = l, colour++;
+    else panel->curves[panel->n_curve++] = l;
   }
 }
 

@@ -20,6 +20,14 @@ static void test_default(void) {
   AG_CHECK_STR(f.panels[1].y, "a, b");
   AG_CHECK(f.panels[0].style == AG_STYLE_LINE && f.panels[0].curves[0].y[2] == 6);
   ag_figure_done(&f);
+  /* where all scalars stay the same, also what moves */
+  AG_CHECK(make(&f, "t,e,x[1],x[2]\n0,1,3,4\n1,1,4,3\n", (ag_figure_request){0}, &trouble) == AG_OK);
+  AG_CHECK(f.n_panel == 2);
+  AG_CHECK_STR(f.panels[1].y, "x");
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, "t,e,x[1],x[2]\n0,1,3,4\n1,2,4,3\n", (ag_figure_request){0}, &trouble) == AG_OK);
+  AG_CHECK(f.n_panel == 1);
+  ag_figure_done(&f);
   ag_text_done(&trouble);
 }
 
@@ -185,6 +193,27 @@ static void test_orders(void) {
   ag_text_done(&trouble);
 }
 
+/* Paths with noise: which ones, as far as they share their noise; x over y of several has one scale for both axes. */
+static void test_paths(void) {
+  static const char table[] = "t,x,y\n0,0,0\n1,1,2\n2,3,1\n";
+  ag_source *s[2] = {lab_source(table), lab_source(table)};
+  ag_figure f;
+  ag_text trouble = {0};
+  ag_source_path(s[0], "rk4", 0.5, 3, 7);
+  AG_CHECK(ag_figure_make(&f, 1, s, &(ag_figure_request){.about = true}, &trouble) == AG_OK);
+  AG_CHECK_STR(f.about, "path 7 by rk4, dt = 0.5, seed 3");
+  ag_figure_done(&f);
+  const ag_figure_request place = {.x = "x", .y = "y", .about = true};
+  for (int seed = 2; seed < 4; seed++) {
+    ag_source_path(s[1], "rk4", 0.5, (unsigned long long)seed, 12);
+    AG_CHECK(ag_figure_make(&f, 2, s, &place, &trouble) == AG_OK && f.panels[0].equal);
+    AG_CHECK_STR(f.about, seed == 3 ? "paths 7, 12 by rk4, dt = 0.5, seed 3" : "");
+    ag_figure_done(&f);
+  }
+  ag_source_free(s[0]), ag_source_free(s[1]);
+  ag_text_done(&trouble);
+}
+
 static void test_wrong(void) {
   static const struct {
     const char *text;
@@ -220,6 +249,7 @@ int main(void) {
   test_batches();
   test_work();
   test_orders();
+  test_paths();
   test_wrong();
   unlink(lab_file("t\n"));
   return ag_check_report();

@@ -8,12 +8,10 @@
 
 #include "view/gnuplot_internal.h"
 
-/* Colours that most people can tell apart (Okabe and Ito), and an even scale from dark to light. */
+/* Colours that most people can tell apart (Okabe and Ito). */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 enum { N_COLOUR = 7 };
 static const int shapes[N_COLOUR] = {7, 5, 9, 11, 13, 6, 4}; /* points of gnuplot */
-static const char scale[] =
-    "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 '#5ec962', 1 '#fde725')\n";
 
 /* Sizes of a figure, in points. */
 typedef struct page {
@@ -73,12 +71,6 @@ int ag_characters(const char *s) {
 
 /* ---- the page ---- */
 
-static bool has_image(const ag_figure *f) { return f->n_panel && f->panels[0].style == AG_STYLE_IMAGE; }
-static bool has_scale(const ag_figure *f) {
-  const ag_panel *p = f->panels;
-  return has_image(f) || (p->style == AG_STYLE_DOTS && p->n_curve && p->curves[0].z);
-}
-
 /* Letters beside the main ones: smaller, but never below 7 points, which journals want at least. */
 static double small_font(const page *g) { return fmax(fmin(7, g->font), 0.85 * g->font); }
 
@@ -104,7 +96,7 @@ static int lines_of(const char *s, int wide, const char *after, int most) {
 }
 
 static int about_lines(const ag_figure *f, const page *g) {
-  return lines_of(f->about, line_width(g, small_font(g)), ",;", 3);
+  return lines_of(f->about, line_width(g, small_font(g)), ",;", 4);
 }
 
 static int title_lines(const ag_figure *f, const page *g) { return lines_of(f->title, line_width(g, g->font), "", 3); }
@@ -133,26 +125,6 @@ static int label_width(const ag_figure *f) {
   return widest < 16 ? widest : 16;
 }
 
-/* The values that the colours of a panel stand for; false: all are one. */
-static bool colour_range(const ag_panel *p, double *lo, double *hi) {
-  *lo = INFINITY, *hi = -INFINITY;
-  for (int k = 0; k < p->n_curve; k++)
-    for (long i = 0; p->curves[k].z && i < p->curves[k].n; i++)
-      if (isfinite(p->curves[k].z[i])) *lo = fmin(*lo, p->curves[k].z[i]), *hi = fmax(*hi, p->curves[k].z[i]);
-  return *hi > *lo;
-}
-
-/* Letters that the scale of colours takes with its numbers and its name. */
-static double scale_width(const ag_figure *f) {
-  int widest = 3;
-  for (int i = 0; i < f->n_panel; i++) {
-    double lo, hi;
-    int n = colour_range(&f->panels[i], &lo, &hi) ? ag_tic_width(lo, hi, ag_tic_step(lo, hi, 6)) : 6;
-    widest = n > widest ? n : widest;
-  }
-  return 4.6 + 0.62 * widest;
-}
-
 static ag_mark_axis mark_axis(const ag_figure *f, const page *g) {
   ag_mark_axis x = {.length = g->width - g->left - g->right, .font = g->font};
   ag_panel_range(&f->panels[0], false, &x.lo, &x.hi);
@@ -168,18 +140,29 @@ static double equal_height(const ag_figure *f, double inner) {
   return inner * fmin(fmax(ratio, 0.42), 1.1);
 }
 
-/* Files and methods are named below the panels, in columns. */
+/* Has no panel before this one, and no curve before this one, the name of curve k of panel i? */
+static bool is_new_name(const ag_figure *f, int i, int k) {
+  const ag_curve *c = &f->panels[i].curves[k];
+  if (c->band > 0 || c->fine) return false;
+  for (int j = 0; j <= i; j++)
+    for (int m = 0; m < (j < i ? f->panels[j].n_curve : k); m++)
+      if (!strcmp(f->panels[j].curves[m].name, c->name)) return false;
+  return true;
+}
+
+/* Files and methods are named below the panels, in columns: those of all panels. */
 static void place_key(const ag_figure *f, page *g) {
-  const ag_panel *p = &f->panels[0];
-  int widest = 0;
-  if (p->n_named < 2 || !p->curves[0].foreign) return;
-  for (int k = 0; k < p->n_curve; k++) {
-    int n = ag_characters(p->curves[k].name);
-    widest = n > widest ? n : widest;
-  }
+  int widest = 0, named = f->panels[0].n_named;
+  if (named < 2 || !f->panels[0].curves[0].foreign) return;
+  for (int i = 0; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++) {
+      int n = ag_characters(f->panels[i].curves[k].name);
+      widest = n > widest ? n : widest;
+      named += i > 0 && is_new_name(f, i, k);
+    }
   g->key_cols = (int)((g->width - 2 * g->font) / ((0.56 * widest + 4) * small_font(g)));
-  g->key_cols = g->key_cols < 1 ? 1 : g->key_cols > p->n_named ? p->n_named : g->key_cols;
-  g->key_rows = (p->n_named + g->key_cols - 1) / g->key_cols;
+  g->key_cols = g->key_cols < 1 ? 1 : g->key_cols > named ? named : g->key_cols;
+  g->key_rows = (named + g->key_cols - 1) / g->key_cols;
 }
 
 static page page_of(const ag_figure *f, const ag_paper *paper) {
@@ -188,7 +171,7 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   bool square = first->equal || first->style == AG_STYLE_DOTS;
   double each = f->n_panel == 1 ? (square ? 0.8 : 0.62) * g.width : fmax(0.24 * g.width, 6 * g.font);
   int about = about_lines(f, &g), title = title_lines(f, &g);
-  g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = (has_scale(f) ? scale_width(f) : 1.8) * g.font;
+  g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = (ag_scale_there(f) ? ag_scale_width(f) : 1.8) * g.font;
   const ag_mark_axis time = mark_axis(f, &g);
   g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * ag_mark_lines(f, &time) * g.font;
   place_key(f, &g);
@@ -219,8 +202,9 @@ static void put_terminal(const page *g, ag_figure_format format, const char *fig
   case AG_FIGURE_SVG:
     ag_text_printf(
         out,
-        "set terminal svg enhanced rounded background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' linewidth 0.8\n",
-        g->width * 4 / 3, g->height * 4 / 3, g->font * 4 / 3);
+        "set terminal svg enhanced rounded background 'white' size %.0f,%.0f font 'DejaVu Sans,%g' fontscale 1.3333 "
+        "linewidth 0.8\n",
+        g->width * 4 / 3, g->height * 4 / 3, g->font);
     break;
   case AG_FIGURE_PDF:
     ag_text_printf(out,
@@ -234,7 +218,6 @@ static void put_terminal(const page *g, ag_figure_format format, const char *fig
   ag_text_str(out, "\nset border 3 linecolor rgb '#404040' linewidth 0.7\n"
                    "set tics nomirror out scale 0.5 textcolor rgb '#202020'\n"
                    "set datafile missing 'nan'\n");
-  ag_text_str(out, scale);
 }
 
 /* ---- panels ---- */
@@ -277,15 +260,6 @@ static void put_equal(const ag_panel *p, const page *g, double height, ag_text *
   }
 }
 
-/* Tics of the scale of colours, as far apart as their labels need. */
-static void put_colour_tics(const ag_panel *p, const page *g, double height, ag_text *out) {
-  double lo, hi;
-  if (colour_range(p, &lo, &hi))
-    ag_text_printf(out, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\n", lo, hi,
-                   ag_tic_step(lo, hi, fmax(2, fmin(6, height / (3.4 * g->font)))));
-  else ag_text_str(out, "set cbrange [*:*]\nset cbtics autofreq\n");
-}
-
 /* Characters of a name as it is drawn: tyre.contact[2] has 13. */
 static int drawn_characters(const char *name) {
   ag_text plain = {0};
@@ -295,8 +269,7 @@ static int drawn_characters(const char *name) {
   return n;
 }
 
-/* The name on the vertical axis: one that is longer than its panel is cut off, and does not run into the next. */
-static void put_upright(const char *name, const char *unit, double room, ag_text *out) {
+void ag_upright(const char *name, const char *unit, double room, ag_text *out) {
   int most = (int)room - (unit && *unit ? ag_characters(unit) + 3 : 0), kept = 0;
   bool cut = drawn_characters(name) > (most < 5 ? 5 : most);
   ag_text part = {0};
@@ -318,22 +291,17 @@ static void put_axes(const ag_panel *p, bool bottom, double room, ag_text *out) 
   ag_text_str(out, "set ylabel ");
   if (p->change_of) {
     ag_text_str(out, "'|Δ ");
-    put_upright(p->change_of, "", room - 4, out);
+    ag_upright(p->change_of, "", room - 4, out);
     ag_text_char(out, '|');
     put_unit(p->unit[1], out);
   } else {
     ag_text_char(out, '\'');
-    put_upright(p->y, p->unit[1], room, out);
+    ag_upright(p->y, p->unit[1], room, out);
   }
   ag_text_str(out, "'\n");
   if (p->log_x) ag_text_printf(out, "set logscale x\n%s", bottom ? "set format x '10^{%T}'\n" : "");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
   else ag_text_str(out, "unset logscale y\n");
-  if (p->z) {
-    ag_text_str(out, "set cblabel ");
-    ag_quoted_axis(p->z, p->unit[2], out);
-    ag_text_str(out, " offset 0,0\nset format cb '%h'\nset colorbox\n");
-  }
 }
 
 static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
@@ -345,7 +313,8 @@ static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
   }
   switch (p->style) {
   case AG_STYLE_LINE:
-    ag_text_printf(out, " with lines linewidth 1.3 dashtype %d linecolor rgb '%s'", c->dash % 5 + 1, colour);
+    ag_text_printf(out, " with lines linewidth %g dashtype %d linecolor rgb '%s'", c->fine ? 0.4 : 1.3, c->dash % 5 + 1,
+                   colour);
     return;
   case AG_STYLE_LINE_POINTS:
     ag_text_printf(out, " with linespoints linewidth 1.2 pointtype %d pointsize %g dashtype %d linecolor rgb '%s'",
@@ -360,22 +329,42 @@ static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
   }
 }
 
+static void put_name(const ag_curve *c, ag_text *out) {
+  ag_text_str(out, " title ");
+  if (c->foreign) quoted_text(c->name, out), ag_text_str(out, " noenhanced");
+  else quoted_label(c->name, out);
+}
+
 static void put_curves(const ag_panel *p, const page *g, int index, const char *data, ag_text *out) {
-  bool named = p->n_named > 1;
   ag_text_str(out, "plot ");
   for (int k = 0; k < p->n_curve; k++) {
     const ag_curve *c = &p->curves[k];
+    const bool named = p->n_named > 1 && c->band == 0 && !c->fine;
+    const bool dots = p->style == AG_STYLE_DOTS && !c->z;
     if (k) ag_text_str(out, ", \\\n  ");
     quoted_path(data, out);
     ag_text_printf(out, " index %d using ", index + k);
     if (p->space) ag_box_using(&g->space, out);
     else ag_text_str(out, c->z ? "1:2:3" : "1:2");
     put_style(p, c, out);
-    if (!named || c->band > 0) ag_text_str(out, " notitle");
-    else if (c->foreign) ag_text_str(out, " title "), quoted_text(c->name, out), ag_text_str(out, " noenhanced");
-    else ag_text_str(out, " title "), quoted_label(c->name, out);
+    if (named && !dots) put_name(c, out);
+    else ag_text_str(out, " notitle");
+    if (!named || !dots) continue; /* fine points would not be seen beside their names */
+    ag_text_printf(out, ", \\\n  NaN with points pointtype 7 pointsize 0.6 linecolor rgb '%s'",
+                   colours[c->colour % N_COLOUR]);
+    put_name(c, out);
   }
-  ag_text_char(out, '\n');
+}
+
+/* The names of curves that other panels alone have. */
+static void put_other_names(const ag_figure *f, ag_text *out) {
+  for (int i = 1; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++) {
+      if (!is_new_name(f, i, k)) continue;
+      ag_text_str(out, ", \\\n  NaN");
+      put_style(&f->panels[i], &f->panels[i].curves[k], out);
+      put_name(&f->panels[i].curves[k], out);
+    }
 }
 
 /* Names of curves: in a corner of the panel; those that all panels share below the last. */
@@ -420,21 +409,22 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
   bool shared = ag_shares_axis(f), last = i == f->n_panel - 1;
   double stack = g->height - g->top - g->bottom, gap = f->n_panel > 1 ? 0.9 * g->font : 0;
   if (!shared) gap += own_axis * g->font;
-  double each = stack / f->n_panel, top = g->height - g->top - i * each, bottom = top - each + gap, lo, hi;
+  double each = (stack - (f->n_panel - 1) * gap) / f->n_panel; /* all panels are equally high */
+  double top = g->height - g->top - i * (each + gap), bottom = top - each, lo, hi;
   ag_text_printf(out, "\n# panel %d\nunset arrow\nunset label\nunset key\n", i + 1);
   ag_text_printf(out,
                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\nset lmargin at screen %.5f\nset rmargin at "
                  "screen %.5f\n",
-                 top / g->height, (last ? bottom - gap : bottom) / g->height, g->left / g->width,
-                 1 - g->right / g->width);
+                 top / g->height, bottom / g->height, g->left / g->width, 1 - g->right / g->width);
   ag_panel_range(p, false, &lo, &hi);
   if (p->n_named > 1 && (i == 0 || !p->curves[0].foreign)) put_key(f, g, out);
   if (p->space) {
     ag_box_axes(&g->space, p, each, out);
   } else {
-    put_ranges(f, p, g, each - gap, lo, hi, out);
-    put_axes(p, last || !shared, (each - gap) / (0.52 * g->font) + 3, out); /* a little beyond its ends */
-    if (p->z) put_colour_tics(p, g, each - gap, out);
+    put_ranges(f, p, g, each, lo, hi, out);
+    put_axes(p, last || !shared, each / (0.52 * g->font) + 3, out); /* a little beyond its ends */
+    const ag_scale_place place = {g->width, g->height, g->width - g->right, bottom, each, g->font};
+    if (p->z) ag_scale_put(f, p, &place, out);
     if (hi > lo) {
       const ag_mark_axis time = mark_axis(f, g);
       ag_mark_put(f, &time, i == 0, small_font(g), out);
@@ -442,21 +432,25 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
     put_allowed(p, g, out);
   }
   put_curves(p, g, index, data, out);
+  if (i == 0 && g->key_rows) put_other_names(f, out);
+  ag_text_char(out, '\n');
 }
 
 /* A text on several lines, the last of them at the height `bottom` (in points); broken after these characters. */
 static void put_lines(const char *s, int lines, const page *g, double font, double bottom, const char *after,
-                      const char *colour, ag_text *out) {
+                      bool enhanced, ag_text *out) {
   int wide = line_width(g, font);
   for (int i = 0; i < lines && *s; i++) {
     size_t n = line_end(s, wide, after);
     ag_text part = {0};
     ag_text_strn(&part, s, n);
     if (i == lines - 1 && s[n]) ag_text_str(&part, "…");
-    ag_text_str(out, "set label ");
-    quoted_text(part.s, out);
-    ag_text_printf(out, " noenhanced at screen %.5f, screen %.5f left font ',%g' textcolor rgb '%s'\n",
-                   g->font / g->width, (bottom + (lines - 1 - i) * 1.15 * g->font) / g->height, font, colour);
+    ag_text_str(out, enhanced ? "set label '" : "set label ");
+    if (enhanced) ag_about_enhanced(part.s, out);
+    else quoted_text(part.s, out);
+    ag_text_printf(out, "%s at screen %.5f, screen %.5f left font ',%g' textcolor rgb '%s'\n",
+                   enhanced ? "'" : " noenhanced", g->font / g->width,
+                   (bottom + (lines - 1 - i) * 1.15 * g->font) / g->height, font, enhanced ? "#707070" : "#202020");
     ag_text_done(&part);
     s += n;
   }
@@ -474,7 +468,7 @@ void ag_gnuplot_script(const ag_figure *f, const ag_paper *paper, const char *fi
   /* texts of the whole page, on an empty panel */
   ag_text_str(out, "\nreset\nunset border\nunset tics\nunset key\nset xrange [0:1]\nset yrange [0:1]\n");
   int title = title_lines(f, &g);
-  put_lines(f->about, about_lines(f, &g), &g, small_font(&g), 0.8 * g.font, ",;", "#707070", out);
-  put_lines(f->title, title, &g, g.font, g.height - (1.15 * title - 0.05) * g.font, "", "#202020", out);
+  put_lines(f->about, about_lines(f, &g), &g, small_font(&g), 0.8 * g.font, ",;", true, out);
+  put_lines(f->title, title, &g, g.font, g.height - (1.15 * title - 0.05) * g.font, "", false, out);
   ag_text_str(out, "plot NaN notitle\nunset multiplot\nset output\n");
 }

@@ -31,6 +31,17 @@ int ag_characters(const char *s);
 /* "'x_1 (m)'": a name with its unit, in quotes. */
 void ag_quoted_axis(const char *name, const char *unit, ag_text *out);
 
+/* A name on a vertical axis; one that is longer than so many characters is cut off, and does not run into the next. */
+void ag_upright(const char *name, const char *unit, double room, ag_text *out);
+
+/* Where a scale of colours stands: beside a panel that ends there, from its bottom upwards. */
+typedef struct ag_scale_place {
+  double page_width, page_height, right, bottom, height, font;
+} ag_scale_place;
+bool ag_scale_there(const ag_figure *f);
+double ag_scale_width(const ag_figure *f); /* in letters, with its numbers and its name */
+void ag_scale_put(const ag_figure *f, const ag_panel *p, const ag_scale_place *at, ag_text *out);
+
 /* A box in space, seen from above at an angle: where its axes lie on the page. */
 typedef struct ag_box {
   double lo[3], hi[3], step[3];

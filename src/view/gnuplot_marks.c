@@ -15,10 +15,11 @@ typedef struct label {
   long count; /* above 0: how often the event happens, instead of the time */
 } label;
 
-static void write_label(const label *l, ag_text *out) {
-  ag_label_enhanced(l->name, out);
+static void write_label(const label *l, bool enhanced, ag_text *out) {
+  if (enhanced) ag_label_enhanced(l->name, out);
+  else ag_label_plain(l->name, out);
   if (l->count) ag_text_printf(out, ", %ld times", l->count);
-  else ag_text_printf(out, " t = %.5g", l->time);
+  else ag_text_printf(out, " %s = %.5g", enhanced ? "{/:Italic t}" : "t", l->time);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -39,8 +40,8 @@ static int place(const ag_figure *f, const ag_mark_axis *x, label **labels) {
       if (!(at >= -1e-9 && at <= x->length * (1 + 1e-9))) continue;
       label l = {.at = at, .name = m->name, .time = m->times[i], .count = m->n > FEW ? m->n : 0};
       ag_text text = {0};
-      write_label(&l, &text);
-      l.wide = ag_characters(text.s) * 0.52 * x->font;
+      write_label(&l, false, &text);
+      l.wide = ag_characters(ag_text_cstr(&text)) * 0.52 * x->font;
       l.from = fmax(fmin(at - l.wide / 2, x->length - l.wide), 0);
       ag_text_done(&text);
       all[n++] = l;
@@ -83,7 +84,7 @@ void ag_mark_put(const ag_figure *f, const ag_mark_axis *x, bool names, double f
   for (int i = 0; i < n; i++) {
     if (labels[i].line < 0) continue;
     ag_text_str(out, "set label '");
-    write_label(&labels[i], out);
+    write_label(&labels[i], true, out);
     ag_text_printf(out, "' at graph %.4f, graph 1 left offset 0,%g font ',%g' textcolor rgb '#505050'\n",
                    labels[i].from / x->length, 0.55 + 1.0 * labels[i].line, font);
   }

@@ -13,22 +13,24 @@
 
 extern char **environ;
 
-/* A curve after the other, two empty lines between them; an empty line where a curve is interrupted. */
+/* A curve after the other, two empty lines between them; an empty line where a curve is interrupted. One without a
+ * number has a line, too: curves are found by counting. */
 void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
   for (int i = 0; i < f->n_panel; i++)
     for (int k = 0; k < f->panels[i].n_curve; k++) {
       const ag_curve *c = &f->panels[i].curves[k];
-      bool gap = true;
+      bool gap = true, empty = true;
       for (long r = 0; r < c->n; r++) {
         bool number = isfinite(c->x[r]) && isfinite(c->y[r]);
         if (!number && f->panels[i].style == AG_STYLE_LINE && !gap) ag_text_char(out, '\n');
         gap = !number;
         if (!number) continue;
+        empty = false;
         ag_text_printf(out, "%.10g %.10g", c->x[r], c->y[r]);
         if (c->z) ag_text_printf(out, " %.10g", c->z[r]);
         ag_text_char(out, '\n');
       }
-      ag_text_str(out, "\n\n");
+      ag_text_str(out, empty ? "nan nan nan\n\n\n" : "\n\n");
     }
 }
 

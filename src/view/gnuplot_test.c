@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The script: whatever the file says, only quoted texts and numbers of it stand there. */
 #include "tests/view_lab.h"
+#include "view/gnuplot_internal.h"
 
 /* The script without its quoted texts ('' inside quotes is a quote). False when a quote stays open at the end of a
  * line. */
@@ -89,10 +90,38 @@ static void test_own_axes(void) {
   for (int own = 0; own < 2; own++) {
     if (own) f.panels[0].x = "speed";
     ag_text script = script_of(&f);
-    AG_CHECK((strstr(script.s, "set xlabel 'speed'") != NULL) == own && strstr(script.s, "set xlabel 't'"));
+    AG_CHECK((strstr(script.s, "set xlabel 'speed'") != NULL) == own && strstr(script.s, "set xlabel '{/:Italic t}'"));
     AG_CHECK((strstr(script.s, "set format x ''") == NULL) == own);
     ag_text_done(&script);
   }
+  ag_text_done(&trouble);
+  ag_figure_done(&f);
+  ag_source_free(s);
+}
+
+/* Fine points have larger ones beside their names; a scale of colours has its name behind its numbers. */
+static void test_dots(void) {
+  ag_source *s = lab_source("t,x[1],x[2]\n0,1,2\n1,2,3\n2,5,4\n");
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){.y = "x"}, &trouble) == AG_OK && f.panels[0].n_named == 2);
+  f.panels[0].style = AG_STYLE_DOTS;
+  ag_text script = script_of(&f);
+  const char *first = strstr(script.s, "NaN with points");
+  AG_CHECK(first && strstr(first + 1, "NaN with points") && strstr(script.s, "linecolor rgb '#0072B2' notitle, "));
+  ag_text_done(&script);
+  ag_figure_done(&f);
+  ag_source_free(s);
+  s = lab_source("c,d,t,r\n0,5,1,-200000\n1,6,1,3\n");
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){.x = "c", .y = "d"}, &trouble) == AG_OK);
+  const double narrow = ag_scale_width(&f);
+  double heights[] = {-200000, 3};
+  f.panels[0].z = "r", f.panels[0].unit[2] = "m", f.panels[0].curves[0].z = heights;
+  const double wide = ag_scale_width(&f);
+  script = script_of(&f);
+  AG_CHECK(wide > narrow && strstr(script.s, "set colorbox user") && strstr(script.s, "'{/:Italic r} (m)' at screen"));
+  f.panels[0].curves[0].z = NULL;
+  ag_text_done(&script);
   ag_text_done(&trouble);
   ag_figure_done(&f);
   ag_source_free(s);
@@ -116,8 +145,9 @@ static void test_events(void) {
   ag_text trouble = {0};
   AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){0}, &trouble) == AG_OK && f.n_marks == 3);
   ag_text script = script_of(&f);
-  AG_CHECK(named(&script, "rest t = 3.1416") && named(&script, "rest t = 9.4248") && named(&script, "rest t = 15.708"));
-  AG_CHECK(named(&script, "turned t = 6.2832") && named(&script, "often, 5 times"));
+  AG_CHECK(named(&script, "rest {/:Italic t} = 3.1416") && named(&script, "rest {/:Italic t} = 9.4248") &&
+           named(&script, "rest {/:Italic t} = 15.708"));
+  AG_CHECK(named(&script, "turned {/:Italic t} = 6.2832") && named(&script, "often, 5 times"));
   ag_text_done(&trouble);
   ag_text_done(&script);
   ag_figure_done(&f);
@@ -125,11 +155,34 @@ static void test_events(void) {
   ag_source_free(s);
 }
 
+/* Orders of methods: names below the panels, those of the second panel too; a curve without a number keeps its place
+ * among the numbers, since gnuplot counts. */
+static void test_orders(void) {
+  ag_source *s = lab_source("method,strong_order,weak_order,dt,steps,seconds,strong,strong_stderr,weak,weak_stderr\n"
+                            "a,1,1,0.5,2,1,4e-2,1e-3,nan,nan\na,1,1,0.25,4,1,2e-2,1e-3,nan,nan\n"
+                            "b,1,2,0.5,2,1,8e-2,1e-3,3e-2,1e-3\nb,1,2,0.25,4,1,4e-2,1e-3,1e-2,1e-3\n");
+  ag_figure f;
+  ag_text trouble = {0}, data = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){0}, &trouble) == AG_OK && f.n_panel == 2);
+  ag_text script = script_of(&f);
+  AG_CHECK(strstr(script.s, "NaN with linespoints") && strstr(script.s, "title 'order 2'"));
+  AG_CHECK(strstr(script.s, "set key horizontal") && !strstr(script.s, "opaque"));
+  ag_gnuplot_data(&f, &data);
+  int blocks = 0;
+  for (const char *at = data.s; (at = strstr(at, "\n\n\n")); at += 3) blocks++;
+  AG_CHECK(blocks == f.panels[0].n_curve + f.panels[1].n_curve);
+  ag_text_done(&trouble), ag_text_done(&script), ag_text_done(&data);
+  ag_figure_done(&f);
+  ag_source_free(s);
+}
+
 int main(void) {
   test_numbers();
+  test_orders();
   test_events();
   test_decades();
   test_own_axes();
+  test_dots();
   static const char hostile[] =
       "t,evil'; system('evil'); x',\"`evil`\",\"evil\x1b[31m\"\n0,1,2,3\n1,2,3,nan\n2,5,4,1\n";
   const ag_figure_request title = {.title = "'; evil `evil` \" \n system 'evil'", .about = true};

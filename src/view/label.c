@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Names of columns as labels of figures. Greek letters that are spelt out become letters, indices subscripts, and so
- * does what follows an underscore after a single letter: x_max, but angular momentum for angular_momentum. */
+ * does what follows an underscore after a single letter: x_max, but angular momentum for angular_momentum. Where
+ * gnuplot sets them, symbols are slanted as in the text of a paper: Latin letters that stand alone and small Greek
+ * ones. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ static const char *letter_of(const char *s, size_t n) {
 /* Does ":" stand between a number and the next one? */
 static bool is_pair(const char *s, size_t n) {
   const char *colon = memchr(s, ':', n);
-  return colon && strtol(colon + 1, NULL, 10) == strtol(s, NULL, 10) + 1 && !memchr(s, ',', n);
+  return colon && strtol(colon + 1, NULL, 10) - 1 == strtol(s, NULL, 10) && !memchr(s, ',', n);
 }
 
 static void put_subscript(ag_text *out, const char *s, size_t n, bool enhanced) {
@@ -64,6 +66,15 @@ static void put_plain(ag_text *out, const char *s, size_t n, bool enhanced) {
   ag_text_done(&safe);
 }
 
+/* A word of n letters, `letter` if it is a Greek one; alone: no other word touches it. */
+static void put_word(ag_text *out, const char *s, size_t n, const char *letter, bool alone, bool enhanced) {
+  bool symbol = enhanced && (letter ? *s >= 'a' : n == 1 && alone);
+  if (symbol) ag_text_str(out, "{/:Italic ");
+  if (letter) ag_text_str(out, letter);
+  else put_plain(out, s, n, enhanced);
+  if (symbol) ag_text_char(out, '}');
+}
+
 /* x[1][2] has the subscript 1,2. *n: characters of the first index, then of all of them. */
 static void put_indices(const char *s, size_t *n, bool enhanced, ag_text *out) {
   ag_text all = {0};
@@ -84,10 +95,17 @@ static void put_underscore(const char *s, size_t word, const char *letter, bool 
   bool subscript = enhanced && low && (letter || word == 1);
   *n = subscript ? 1 + low : 1;
   if (subscript) {
-    const char *greek_low = letter_of(s + 1, low);
-    ag_text_printf(out, "_{%.*s}", (int)(greek_low ? strlen(greek_low) : low), greek_low ? greek_low : s + 1);
+    ag_text_str(out, "_{");
+    put_word(out, s + 1, low, letter_of(s + 1, low), is_letter(s[1]), true);
+    ag_text_char(out, '}');
   } else if (letter || word < 2 || !low) put_plain(out, s, 1, enhanced);
   else ag_text_char(out, ' ');
+}
+
+/* Is the ASCII letter at s a word of its own? Letters of other alphabets and digits before it belong to its word. */
+static bool is_alone(const char *name, const char *s) {
+  const unsigned char before = s > name ? (unsigned char)s[-1] : ' ', after = (unsigned char)s[1];
+  return before < 0x80 && after < 0x80 && !(before >= '0' && before <= '9');
 }
 
 static void put_label(const char *name, bool enhanced, ag_text *out) {
@@ -98,8 +116,8 @@ static void put_label(const char *name, bool enhanced, ag_text *out) {
     const char *letter = letter_of(s, word);
     if (index) put_indices(s, &index, enhanced, out);
     else if (*s == '\'') ag_text_str(out, "′");
-    else if (letter) ag_text_str(out, letter);
-    else put_plain(out, s, word ? word : other, enhanced);
+    else if (word) put_word(out, s, word, letter, is_alone(name, s), enhanced);
+    else put_plain(out, s, other, enhanced);
     s += index ? index : word ? word : other;
     if (word && *s >= '0' && *s <= '9') { /* I1, theta0 */
       size_t digits = strspn(s, "0123456789");
@@ -110,6 +128,33 @@ static void put_label(const char *name, bool enhanced, ag_text *out) {
       size_t n;
       put_underscore(s, word, letter, enhanced, out, &n);
       s += n;
+    }
+  }
+}
+
+/* The bytes of the symbol at s, "m" or "ξ₁", if it is followed by " = "; *letter: those of the letter. 0: it is none.
+ */
+static size_t symbol_length(const char *s, size_t *letter) {
+  static const char low[] = "₀", prime[] = "′";
+  const bool small_greek = (unsigned char)s[0] == 0xce ? (unsigned char)s[1] >= 0xb1 : (unsigned char)s[0] == 0xcf;
+  *letter = is_letter(*s) ? 1 : small_greek ? 2 : 0;
+  size_t n = *letter;
+  while (n && (!strncmp(s + n, low, 2) || !strncmp(s + n, prime, 3))) n += 3; /* 0 to 9 differ in the third byte */
+  return n && !strncmp(s + n, " = ", 3) ? n : 0;
+}
+
+void ag_about_enhanced(const char *line, ag_text *out) {
+  size_t letter;
+  for (const char *s = line; *s;) {
+    const bool begins = s == line || s[-1] == ' ';
+    if (begins && symbol_length(s, &letter)) {
+      ag_text_printf(out, "{/:Italic %.*s}", (int)letter, s);
+      s += letter;
+    } else if (*s == '\'') ag_text_str(out, "’"), s++; /* stays inside its quotes */
+    else {
+      size_t n = ag_utf8_length(s, strlen(s));
+      put_plain(out, s, n ? n : 1, true);
+      s += n ? n : 1;
     }
   }
 }

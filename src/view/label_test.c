@@ -9,27 +9,29 @@ static const struct {
 } cases[] = {
     {"spin", "spin", "spin"},
     {"Omega[1]", "Ω_{1}", "Ω₁"},
-    {"x'[2]", "x′_{2}", "x′₂"},
-    {"R[1,3]", "R_{1,3}", "R₁,₃"},
-    {"theta", "θ", "θ"},
+    {"x'[2]", "{/:Italic x}′_{2}", "x′₂"},
+    {"R[1,3]", "{/:Italic R}_{1,3}", "R₁,₃"},
+    {"theta", "{/:Italic θ}", "θ"},
     {"th", "th", "th"},
-    {"theta0", "θ_{0}", "θ₀"},
-    {"I1", "I_{1}", "I₁"},
+    {"theta0", "{/:Italic θ}_{0}", "θ₀"},
+    {"I1", "{/:Italic I}_{1}", "I₁"},
     {"step2", "step2", "step2"},
     {"Omega[1:2]", "Ω_{1, 2}", "Ω₁,₂"},
-    {"x[2][1]", "x_{2,1}", "x₂,₁"},
+    {"x[2][1]", "{/:Italic x}_{2,1}", "x₂,₁"},
     {"Omega[1:3]", "Ω_{1…3}", "Ω₁…₃"},
     {"ball.Omega", "ball.Ω", "ball.Ω"},
-    {"x_max", "x_{max}", "x_max"},
-    {"g_phi", "g_{φ}", "g_φ"},
+    {"x_max", "{/:Italic x}_{max}", "x_max"},
+    {"g_phi", "{/:Italic g}_{{/:Italic φ}}", "g_φ"},
     {"angular_momentum", "angular momentum", "angular momentum"},
-    {"p_x1'", "p_{x1}′", "p_x₁′"},
+    {"p_x1'", "{/:Italic p}_{x1}′", "p_x₁′"},
     {"last_", "last\\_", "last_"},
-    {"a__b", "a\\_\\_b", "a__b"},
+    {"a__b", "{/:Italic a}\\_\\_{/:Italic b}", "a__b"},
     {"up_2", "up 2", "up 2"},
-    {"start x", "start x", "start x"},
+    {"start x", "start {/:Italic x}", "start x"},
+    {"v_x", "{/:Italic v}_{{/:Italic x}}", "v_x"},
     {"größe", "größe", "größe"},
-    {"a{b}^c\\d@e", "a\\{b\\}\\^c\\\\d\\@e", "a{b}^c\\d@e"},
+    {"2d", "2d", "2d"},
+    {"a{b}^c\\d@e", "{/:Italic a}\\{{/:Italic b}\\}\\^{/:Italic c}\\\\{/:Italic d}\\@{/:Italic e}", "a{b}^c\\d@e"},
     {"", "", ""},
 };
 
@@ -68,6 +70,12 @@ int main(void) {
     AG_CHECK_STR(ag_text_cstr(&text), numbers[i].text);
     ag_text_done(&text);
   }
+  ag_text about = {0};
+  ag_about_enhanced("m = 1, ξ₁ = 0.1, spin0 = 2, a_b = 3; Ω = 1, x′ = 2, energy drift 10⁻⁶ 'e = 1", &about);
+  AG_CHECK_STR(about.s,
+               "{/:Italic m} = 1, {/:Italic ξ}₁ = 0.1, spin0 = 2, a\\_b = 3; Ω = 1, {/:Italic x}′ = 2, energy drift "
+               "10⁻⁶ ’e = 1");
+  ag_text_done(&about);
   ag_text line = {0};
   ag_label_enhanced("a'; system 'x'\n", &line);
   AG_CHECK(!strchr(line.s, '\'') && !strchr(line.s, '\n'));

@@ -152,7 +152,7 @@ static bool same_ground(const ag_ground *a, const ag_ground *b) {
 }
 
 void ag_scene_bodies(ag_scene *s) {
-  ag_model *m = (ag_model *)ag_system_model(s->system);
+  ag_model *m = ag_system_open_model(s->system);
   ag_contact *const *contacts = ag_model_contacts(m);
   for (int i = 0; i < ag_model_n_bodies(m); i++) add_body(s, m, ag_model_bodies(m)[i]);
   for (int i = 0; i < ag_model_n_contacts(m); i++) {

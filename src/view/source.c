@@ -87,6 +87,17 @@ ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m) {
   return s;
 }
 
+void ag_source_path(ag_source *s, const char *method, double dt, unsigned long long seed, unsigned long long path) {
+  ag_text steps = {0};
+  ag_text_str(&steps, "by ");
+  ag_escape_plain(&steps, method);
+  ag_about_value(&steps, "dt", dt);
+  ag_text_printf(&steps, ", seed %llu", seed);
+  s->steps = ag_arena_str(s->arena, ag_text_cstr(&steps));
+  s->noise = ag_arena_printf(s->arena, "%llu", path);
+  ag_text_done(&steps);
+}
+
 double ag_source_drift(const anagyre_motion *motion) {
   return ag_api_result(motion)->energy_law == AG_ENERGY_CONSERVED ? anagyre_motion_energy_drift(motion) : (double)NAN;
 }

@@ -29,17 +29,23 @@ static void next_field(char **line, ag_text *out) {
   *line = *s == ',' ? s + 1 : NULL;
 }
 
+/* A number of digits alone, from 1 on; 0: there is none, or it is too long for an index. */
+static int read_index(const char *s, const char **end) {
+  size_t n = strspn(s, "0123456789");
+  *end = s + n;
+  return n && n < 10 ? (int)strtol(s, NULL, 10) : 0;
+}
+
 /* The name of a column without the place of one of its numbers, "x" of "x[1]" and of "x[1]'"; how many indices it has.
  */
 static int base_name(const char *name, ag_text *out, int *row, int *col) {
-  const char *open = strrchr(name, '[');
-  char *end;
+  const char *open = strrchr(name, '['), *end;
   ag_text_clear(out);
-  if (!open) return 0;
-  *row = (int)strtol(open + 1, &end, 10), *col = 1;
+  if (!open || open == name) return 0;
+  *row = read_index(open + 1, &end), *col = 1;
   int n = 1;
-  if (*end == ',') *col = (int)strtol(end + 1, &end, 10), n = 2;
-  if (*end != ']' || (end[1] && strcmp(end + 1, "'"))) return 0;
+  if (*end == ',') *col = read_index(end + 1, &end), n = 2;
+  if (*row < 1 || *col < 1 || *end != ']' || (end[1] && strcmp(end + 1, "'"))) return 0;
   ag_text_strn(out, name, (size_t)(open - name));
   ag_text_str(out, end + 1);
   return n;
@@ -51,7 +57,7 @@ static void add_field(ag_source *s, const char *name, int i) {
   int row, col, n = base_name(name, &base, &row, &col);
   ag_column *last = s->n_column ? &s->columns[s->n_column - 1] : NULL;
   bool next = n && last && !strcmp(last->name, base.s) &&
-              i - last->offset == (row - 1) * (row > 1 ? last->cols : 1) + col - 1;
+              i - last->offset == (row - 1L) * (row > 1 ? last->cols : 1) + col - 1;
   if (n == 1) next = next && last->cols == 1;
   if (next && row > 1) last->rows = row;
   if (next && row == 1) last->cols = col;
@@ -64,6 +70,15 @@ static void add_field(ag_source *s, const char *name, int i) {
                                             .offset = i};
   }
   ag_text_done(&base);
+}
+
+/* Where the numbers of a column are not those of a matrix, they are side by side: a column has as many as the table. */
+static void settle_shapes(ag_source *s, int n_field) {
+  for (int k = 0; k < s->n_column; k++) {
+    ag_column *c = &s->columns[k];
+    int own = (k + 1 < s->n_column ? c[1].offset : n_field) - c->offset;
+    if ((long)c->rows * c->cols != own) c->rows = own, c->cols = 1;
+  }
 }
 
 /* Columns of batches that describe how a member ended, not its results. */
@@ -127,11 +142,13 @@ static bool read_header(ag_source *s, const ag_text *line) {
     s->swept = AG_NEWN(s->arena, bool, most);
     at = line->s;
     if (!strncmp(at, "\xef\xbb\xbf", 3)) at += 3;
-    for (int i = 0; at; i++) {
+    int n = 0;
+    for (; at; n++) {
       next_field(&at, &name);
       good = good && name.n && !strpbrk(ag_text_cstr(&name), "\n\r\t");
-      if (good) add_field(s, name.s, i);
+      if (good) add_field(s, name.s, n);
     }
+    if (good) settle_shapes(s, n);
     char *end;
     good = good && (strtod(s->columns[0].name, &end), end == s->columns[0].name); /* a number is no name */
   }

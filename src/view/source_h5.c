@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "store/store.h"
 #include "view/view_internal.h"
 
@@ -85,15 +86,33 @@ static bool is_swept(const ag_source *s, const char *name) {
   return false;
 }
 
+/* Of an ensemble: "; 20000 paths by euler_heun, dt = 0.01, seed 1". */
+static void add_paths(ag_text *about, const ag_fields *fields) {
+  const long n = ag_fields_get_integer(fields, "/ensemble@paths", 0);
+  if (n <= 0) return;
+  ag_text_printf(about, "%s%ld paths by ", about->n ? "; " : "", n);
+  ag_escape_plain(about, ag_fields_get_text(fields, "/options@method", "?"));
+  ag_about_value(about, "dt", ag_fields_get_number(fields, "/options@dt", NAN));
+  ag_text_printf(about, ", seed %ld", ag_fields_get_integer(fields, "/ensemble@seed", 0));
+}
+
 static void add_about(ag_source *s, const ag_archive *a) {
   ag_text about = {0};
+  s->parameters = AG_NEWN(s->arena, ag_parameter_value, a->fields.n + 1);
   for (int i = 0; i < a->fields.n; i++) {
     const ag_field *p = &a->fields.at[i];
     if (strncmp(p->path, "/parameters/", 12) || strchr(p->path, '@') || p->rank) continue;
-    if (is_swept(s, p->path + 12)) continue;
-    if (p->kind == AG_FIELD_NUMBER) ag_about_value(&about, p->path + 12, *(const double *)p->data);
-    if (p->kind == AG_FIELD_INTEGER) ag_about_value(&about, p->path + 12, (double)*(const long *)p->data);
+    if (is_swept(s, p->path + 12) || (p->kind != AG_FIELD_NUMBER && p->kind != AG_FIELD_INTEGER)) continue;
+    const double value = p->kind == AG_FIELD_NUMBER ? *(const double *)p->data : (double)*(const long *)p->data;
+    ag_about_value(&about, p->path + 12, value);
+    s->parameters[s->n_parameter++] = (ag_parameter_value){ag_arena_str(s->arena, p->path + 12), value};
   }
+  add_paths(&about, &a->fields);
+  if (!strcmp(ag_fields_get_text(&a->fields, "/options@noise", ""), "path"))
+    ag_source_path(s, ag_fields_get_text(&a->fields, "/options@method", "?"),
+                   ag_fields_get_number(&a->fields, "/options@dt", NAN),
+                   (unsigned long long)ag_fields_get_integer(&a->fields, "/options@seed", 0),
+                   (unsigned long long)ag_fields_get_integer(&a->fields, "/options@path", 0));
   ag_about_drift(&about, ag_fields_get_number(&a->fields, "/summary@energy_drift", NAN));
   s->about = ag_arena_str(s->arena, ag_text_cstr(&about));
   ag_text_done(&about);
@@ -140,6 +159,27 @@ static const long *histogram(const ag_source *s, const char *name, long *n, doub
   return p->data;
 }
 
+/* Paths by rows by numbers; the numbers have names. */
+static const ag_field *chosen_of(const ag_archive *a) {
+  const ag_field *p = ag_fields_find(&a->fields, "/ensemble/chosen"),
+                 *items = ag_fields_find(&a->fields, "/ensemble@items");
+  const bool good = p && items && p->kind == AG_FIELD_NUMBER && p->rank == 3 && p->dim[1] == a->n_row &&
+                    items->kind == AG_FIELD_TEXT && items->rank == 1 && items->dim[0] == p->dim[2];
+  return good ? p : NULL;
+}
+
+static const double *chosen(const ag_source *s, const char *name, long *stride) {
+  const ag_archive *a = ((const file *)s->self)->archive;
+  const ag_field *p = chosen_of(a), *items = ag_fields_find(&a->fields, "/ensemble@items");
+  const char *item = p ? items->data : NULL;
+  for (long i = 0; p && i < p->dim[2]; i++, item += strlen(item) + 1)
+    if (!strcmp(item, name)) {
+      *stride = p->dim[2];
+      return (const double *)p->data + i;
+    }
+  return NULL;
+}
+
 /* ---- rows ---- */
 
 static double own_value(const file *f, int k, long row) {
@@ -184,7 +224,8 @@ ag_source *ag_source_h5(const char *path, ag_text *trouble) {
   s->kind = section ? AG_SOURCE_SECTION : batch ? AG_SOURCE_BATCH : AG_SOURCE_RUN;
   if (batch) add_swept(s, f, "/members/sweep/");
   if (!strcmp(ag_fields_get_text(&a->fields, "@kind", ""), "ensemble"))
-    s->statistic = statistic, s->histogram = histogram;
+    s->statistic = statistic, s->histogram = histogram, s->chosen = chosen;
+  if (s->chosen && chosen_of(a)) s->n_chosen = chosen_of(a)->dim[0];
   if (batch && section) f->member = ag_fields_find(&a->fields, "/member");
   if (f->member && (f->member->kind != AG_FIELD_INTEGER || f->member->rank != 1 || f->member->dim[0] < a->n_row))
     f->member = NULL;

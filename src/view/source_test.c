@@ -66,6 +66,37 @@ static void test_choices(void) {
   ag_source_free(s);
 }
 
+/* Numbers of a header that are no matrix, or not all of one: every number of a column is one of the table. */
+static void test_shapes(void) {
+  static const struct {
+    const char *header;
+    int n_field, n_column;
+  } want[] = {{"t,\"x[1,1]\",\"x[1,2]\",\"x[1,3]\",\"x[1,4]\",\"x[1,5]\",\"x[2,1]\",y", 8, 3}, /* the last row is cut */
+              {"t,\"x[1,1]\",\"x[2,1]\",\"x[2,2]\",y", 5, 3},
+              {"t,\"x[1,1]\",\"x[1000,-997]\",y", 4, 4},
+              {"t,\"x[1,1]\",\"x[4294967297,2]\",y", 4, 4},
+              {"t,\"x[1,1]\",\"x[9999999999,99999999999]\",y", 4, 4},
+              {"t,\"x[1,1]\",\"x[-2147483648,3]\",y", 4, 4},
+              {"t,x[1],x[1],y", 4, 4},
+              {"t,x[1],x[ 2],y", 4, 4},
+              {"t,[1],[2],y", 4, 4}};
+  for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+    ag_text table = {0};
+    ag_text_printf(&table, "%s\n", want[i].header);
+    for (int k = 0; k < want[i].n_field; k++) ag_text_printf(&table, "%d%s", k, k < want[i].n_field - 1 ? "," : "\n");
+    ag_source *s = lab_source(ag_text_cstr(&table));
+    ag_text_done(&table);
+    AG_CHECK(s->n_column == want[i].n_column);
+    for (int k = 0, at = 0; k < s->n_column; k++) {
+      const ag_column *c = &s->columns[k];
+      AG_CHECK(c->offset == at && c->rows * c->cols > 0 && *c->name);
+      at += c->rows * c->cols;
+      AG_CHECK(k < s->n_column - 1 ? at < want[i].n_field : at == want[i].n_field);
+    }
+    ag_source_free(s);
+  }
+}
+
 static void test_kinds(void) {
   ag_source *s = lab_source("c,end,t,steps,x,x'\n0.1,time reached,10,49,1,2\n");
   AG_CHECK(s->kind == AG_SOURCE_BATCH && s->swept[0] && !s->swept[1] && !s->swept[2]);
@@ -97,6 +128,7 @@ int main(void) {
   test_columns();
   test_numbers();
   test_choices();
+  test_shapes();
   test_kinds();
   test_wrong();
   unlink(lab_file("t\n"));

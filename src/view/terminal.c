@@ -106,7 +106,7 @@ static void put_heading(const ag_panel *p, ag_text *out) {
   if (p->allowed > 0) ag_text_printf(out, ", tolerance %.0e", p->allowed);
   int n = 0;
   for (int k = 0; p->n_named > 1 && k < p->n_curve; k++) {
-    if (p->curves[k].band > 0) continue;
+    if (p->curves[k].band > 0 || p->curves[k].fine) continue;
     ag_text_str(out, n++ ? ", " : ": ");
     if (p->curves[k].foreign) ag_escape_plain(out, p->curves[k].name);
     else ag_label_plain(p->curves[k].name, out);

@@ -27,18 +27,28 @@ typedef struct ag_marks {
   const double *times;
 } ag_marks;
 
+/* A parameter of a run. */
+typedef struct ag_parameter_value {
+  const char *name;
+  double value;
+} ag_parameter_value;
+
 typedef struct ag_source {
   ag_source_kind kind;
   ag_arena *arena;
   const char *path;  /* as messages call it */
   const char *title; /* of the model, "" when it is not known */
   const char *about; /* parameters, method and energy drift in one line, or "" */
+  const char *noise; /* of one path with noise: its number, and "by euler_heun, dt = 0.01, seed 1"; else NULL */
+  const char *steps;
   int n_column;
   ag_column *columns;  /* offsets count the numbers of a row */
   bool *swept;         /* per column: does it say which member a row belongs to? */
   int n_group;         /* of a table of methods: their names; */
   const char **groups; /* the numbers of the first column are places in this list */
   double rtol, atol;   /* tolerances of the steps; 0: none, or not known */
+  int n_parameter;     /* of a result file: its scalar parameters */
+  ag_parameter_value *parameters;
   int n_marks;
   ag_marks *marks;
   bool cut;                     /* the last line of a table has no end: a row that is not whole is left out */
@@ -48,6 +58,10 @@ typedef struct ag_source {
    * counts of its last row ("histogram", by the name of one number) with their bins; NULL: there is none. */
   const double *(*statistic)(const struct ag_source *s, const char *which, const ag_column *c);
   const long *(*histogram)(const struct ag_source *s, const char *name, long *n, double *from, double *width);
+  /* Of an ensemble: the paths whose rows are stored in full; a number of theirs by its name, that of path k in row r at
+   * [(k n_row + r) stride]; NULL: there is none. */
+  long n_chosen;
+  const double *(*chosen)(const struct ag_source *s, const char *name, long *stride);
   bool (*read)(struct ag_source *s, int n, const int *at, double **out, long *n_row, ag_text *trouble);
   void (*done)(void *self);
 } ag_source;
@@ -56,6 +70,8 @@ typedef struct ag_source {
 ag_source *ag_source_file(const char *path, ag_status *status, ag_text *trouble);
 /* A motion; it must live as long as the source. */
 ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m);
+/* It is one path with noise. */
+void ag_source_path(ag_source *s, const char *method, double dt, unsigned long long seed, unsigned long long path);
 /* The largest change of an energy that should be conserved; NaN where it is not. */
 double ag_source_drift(const anagyre_motion *motion);
 void ag_source_free(ag_source *s);
@@ -81,6 +97,7 @@ typedef struct ag_curve {
   long n;
   double *x, *y, *z; /* z: height, or the value of a colour; or NULL */
   double band;       /* above 0: the area between y and z, with this opacity; it has no name */
+  bool fine;         /* one of many: a thin line without a name */
 } ag_curve;
 
 typedef struct ag_panel {
@@ -93,7 +110,7 @@ typedef struct ag_panel {
   const char *change_of; /* the axis shows |y - y(0)| of this quantity; or NULL */
   double allowed;        /* above 0: the change that the tolerance of the steps allows, drawn as a line */
   double quiet;          /* the absolute tolerance of the steps: numbers that stay below it are drawn as 0 */
-  int n_curve, n_named;  /* n_named: all but bands */
+  int n_curve, n_named;  /* n_named: all but bands and fine lines */
   ag_curve *curves;
 } ag_panel;
 
@@ -115,6 +132,7 @@ typedef struct ag_figure_request {
   double tolerance;      /* with drift: another relative tolerance than that of the steps; 0: that one */
   bool about;            /* with the line about parameters */
   bool histogram;        /* of an ensemble: densities at the last row instead of means over time */
+  const char *density;   /* "x=EXPR;..." to be drawn beside them, or NULL */
 } ag_figure_request;
 
 /* False with a line in *trouble: AG_WRONG a name that is not there, AG_FAILED nothing to draw, AG_SYSTEM a file. */

@@ -22,6 +22,8 @@ bool ag_units_check(const ag_source *s, const char *list, ag_text *trouble);
 void ag_number_plain(double v, int digits, ag_text *out);
 /* The line about a run grows: "m = 1, g = 9.81; energy drift 3.3×10⁻¹²". */
 void ag_about_value(ag_text *out, const char *name, double value);
+/* A part of it for gnuplot: symbols are slanted, nothing is a command. */
+void ag_about_enhanced(const char *line, ag_text *out);
 void ag_about_drift(ag_text *out, double drift); /* NaN: not known */
 
 /* A series as knots: rows, and for each the codes of value and slope. Value = lo + (hi - lo) code/65534 (65535: not a
@@ -39,7 +41,33 @@ double ag_knots_at(const ag_knots *k, const double *t, double when); /* as the p
 /* The cubic with these values and slopes at its ends. */
 double ag_knots_between(double t0, double y0, double s0, double t1, double y1, double s1, double t);
 
-/* ---- figures of methods ---- */
+/* ---- figures ---- */
+
+static inline int ag_choice_size(const ag_choice *c) { return c->last - c->first + 1; }
+const char *ag_figure_name(ag_arena *arena, const ag_choice *c, int k); /* of number k of a choice */
+/* "Omega", "Omega[1:2]", "x[2]": the label of the axis of a panel. */
+const char *ag_figure_axis(ag_arena *arena, const ag_choice *c);
+const char *ag_figure_unit(ag_figure *f, const ag_figure_request *o, const ag_choice *c);
+double *ag_figure_copy(long n, const double *v); /* to be freed */
+
+/* Of an ensemble, behind the mean: quantiles 0.05 to 0.95 and 0.25 to 0.75, and two standard errors about it. */
+void ag_figure_bands(ag_panel *panel, const ag_source *s, const ag_choice *y, int k, int colour, long rows,
+                     const double *x, const double *mean);
+/* Behind them, at most AG_MOST_CHOSEN paths of an ensemble whose rows are stored in full. */
+enum { AG_MOST_CHOSEN = 64 };
+void ag_figure_chosen(ag_panel *panel, const ag_source *s, const char *name, int colour, long rows, const double *x);
+/* density.c: the density that a list gives for a column: 1, its values at x (NaN where it is none); 0: it gives none;
+ * -1 with a line in *trouble. */
+int ag_density_of(const ag_source *s, const char *list, const char *column, long n, const double *x, double *y,
+                  ag_text *trouble);
+/* Are all columns of the list drawn? Else a line in *trouble. */
+bool ag_density_check(const char *list, const ag_figure *f, ag_text *trouble);
+/* A panel with the densities of the last row of an ensemble. */
+AG_MUST_USE ag_status ag_figure_histogram(ag_figure *f, const ag_source *s, const ag_choice *y,
+                                          const ag_figure_request *o, ag_text *trouble);
+/* The line below the figure: what its bands are, then that of the source; of several sources if they are paths of the
+ * same model with the same noise. */
+const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources);
 
 /* Is it a table of strong and weak orders? */
 bool ag_figure_has_orders(const ag_source *s);

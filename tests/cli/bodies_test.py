@@ -308,9 +308,11 @@ start b.theta = 0.5, b.psi = 0.3, b.psi' = 2
             self.fails(["check", "m.nh"], 2, "lies on both of its edges", "tilt it")
 
     def test_no_false_warning(self):
-        """No weight, no pressure: the slip ratio is 0/0, which does not cause a warning; a singular mass matrix is reported with its position."""
+        """No weight, no pressure: the slip ratio is 0/0, which is noted, not warned of; a singular mass matrix is reported with its position."""
         text = "model m\nbody b mass 1 inertia 0.4 surface sphere(1)\nroll b on plane\nstart b.Omega = [1, 0, 0]\n"
-        self.assertEqual(self.moved(text, 1)["warnings"], [])
+        notes = self.moved(text, 1)["warnings"]
+        self.assertEqual([n["severity"] for n in notes], ["note"])
+        self.assertIn("b.slip_ratio is not defined at the end", notes[0]["message"])
         self.write("model m\nbody b mass 1 inertia diag(1, 0, 1)\n")
         self.fails(["check", "m.nh"], 2, "m.nh:2:6: error: the mass matrix is singular")
         self.write("model m\nbody b mass 1 inertia diag(1, 5, 1)\n")

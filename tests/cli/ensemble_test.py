@@ -85,7 +85,9 @@ def main():
     if shutil.which("gnuplot"):
         run("plot", "b.h5", "--script", "-o", "b.png")
         with open("b.gp", encoding="utf-8") as file:
-            check(file.read().count("filledcurves") == 3, "three bands")
+            script = file.read()
+            check(script.count("filledcurves") == 3, "three bands")
+            check("1500 paths by euler\\_heun" in script, "what was drawn")
     run("plot", "pendulum", "--term", "--histogram", code=2)
     # first passage
     passed = ensemble(*base, "--paths", "500", "--passage", "x=0;phi=0.1")["passages"]
@@ -119,21 +121,22 @@ def main():
     for words in (["--threads", "1"], ["--engine", "interpreted"]):
         check(ensemble("--target", "x=0.01", "--dt", "0.25", "--t1", "2", "--seed", "3", *words) == fine, f"same bits {words}")
     check("target     0.05: reached" in run("ensemble", "m.nh", "--target", "phi=0.05", "--dt", "0.5", "--t1", "2").stdout, "text")
-    for words, says in ((["--target", "x"], "COLUMN=RMSE"), (["--target", "y=1"], "COLUMN=RMSE"), (["--target", "x=0"], "COLUMN=RMSE"),
+    for words, says in ((["--target", "x"], "COLUMN=RMSE"), (["--target", "y=1"], "there is no 'y'"), (["--target", "x=0"], "COLUMN=RMSE"),
                         (["--target", "x=1", "--dt", "0.3", "--t1", "1"], "0.25"), (["--target", "x=1", "--every", "1"], "--every"),
                         (["--target", "x=1", "--sweep", "s=0:1:3"], "--sweep"), (["--target", "x=1", "--method", "rk4,rk3"], "one --method"),
                         (["--target", "x=1", "-o", "x.h5"], ".json"), (["--target", "x=1", "--method", "log_heun"], "Levy areas"),
-                        (["--target", "x=1", "--t1", "-1"], "direction"), (["--target", "x=1", "--method", "nonsense"], "unknown method"),
+                        (["--target", "x=1", "--t1", "-1"], "direction"), (["--target", "x=1", "--method", "nonsense"], "there is no 'nonsense'"),
                         (["--target", "x=1", "--method", "spark2"], "does not fit")):
         done = run("ensemble", "m.nh", *words, code=2)
         check(says in done.stderr, f"{words} says: {done.stderr}")
     # refusals
-    for words, says in ((["--dt", "0.3", "--t1", "1"], "0.25"), (["--dt", "0.1", "--dt-base", "0.03"], "0.09"),
-                        (["--method", "nonsense"], "unknown method"), (["--columns", "y"], "no column 'y'"),
+    for words, says in ((["--dt", "0.3", "--t1", "1"], "0.25"), (["--dt", "0.1", "--dt-base", "0.03", "--t1", "0.9"], "0.09"),
+                        (["--dt", "0.1", "--dt-base", "0.03"], "no step"),
+                        (["--method", "nonsense"], "there is no 'nonsense'"), (["--columns", "y"], "there is no 'y'"),
                         (["--t1", "-1"], "direction"), (["--every", "0.015"], "multiple"),
                         (["--antithetic", "--paths", "3"], "even"), (["-o", "x.csv"], ".h5"),
                         (["--sweep", "q=0:1:3"], "q"), (["--sweep", "s=0:1:3", "--path", "1"], "--path"),
-                        (["--sweep", "s=0:1:3", "-o", "x.h5"], ".csv"), (["--passage", "y=1"], "COLUMN=LEVEL"), (["--passage", "x"], "COLUMN=LEVEL"),
+                        (["--sweep", "s=0:1:3", "-o", "x.h5"], ".csv"), (["--passage", "y=1"], "there is no 'y'"), (["--passage", "x"], "COLUMN=LEVEL"),
                         (["--passage", "x=a"], "COLUMN=LEVEL"), (["--path", "1", "--paths", "5"], "--paths"), (["--seed", "8", "--from", "a.h5"], "another")):
         done = run("ensemble", "m.nh", *words, code=2)
         check(says in done.stderr, f"{words} says: {done.stderr}")

@@ -66,6 +66,13 @@ start theta = {theta}, y = {y}, z = {z}
         self.assertEqual(self.warnings(tilt=30), ["tilt"])
         self.assertEqual(self.warnings(sets=["--set", "theta=120"]), ["theta"])
 
+    def test_parameters(self):
+        """A parameter that is the start of an angle, as it is; what is computed from it is not looked at."""
+        text = "model m\nparam a = 30\nconfig th in S1\nlagrangian th'^2/2 + cos(th)\nstart th = {}\n"
+        for start, sets, wanted in (("a", (), 1), ("a", ("--set", "a=0.3"), 0), ("a*deg", (), 0), ("a/60", (), 0)):
+            found = self.json("run", "-", "--t1", "0.1", *sets, stdin=text.format(start).encode())["warnings"]
+            self.assertEqual(sum("`a` is 30 radians" in w["message"] for w in found), wanted, start)
+
     def test_bodies(self):
         """Euler angles and rotations, from the file or from --set."""
         def said(start, *sets):

@@ -82,6 +82,19 @@ holonomic dot(x, x) = 1
 noise W force x' = [0.3, 0.1*x[1]]
 start x = [0, -1], x'[1] = 0.5
 """
+# each member of a family its own process; {0} to {3}: their names
+FAMILY = """model family
+config x in R [2], y in R
+process {2} drift {3}, {3} drift -{2} - {3}
+lagrangian x[1]'^2/2 + x[2]'^2/2 + y'^2/2 - x[1]^2/2 - x[2]*y
+noise {0} force x[1]' = 0.3, y' = x[1]
+noise {1} force x[2]' = 0.6, y' = x[2]
+noise {1} process {3} = y + {2}
+noise {0} process {2} = 1
+force y' = {2}*{3}
+noise {0} transport y' = 0.1*x[2]
+start x[1] = 1, {2} = 0.3, {3} = -0.2
+"""
 
 
 class Lab(unittest.TestCase):
@@ -120,6 +133,25 @@ class Lab(unittest.TestCase):
 
 
 class Noise(Lab):
+    def test_families(self):
+        """W[1], W[2] are processes like any two others, and so are N[1], N[2]."""
+        family = FAMILY.format('W[1]', 'W[2]', 'N[1]', 'N[2]')
+        loop = family.replace("noise W[1] force x[1]' = 0.3, y' = x[1]\n", '').replace(
+            "noise W[2] force x[2]' = 0.6, y' = x[2]", "noise W[i] force x[i]' = 0.3*i, y' = x[i] for i in 1..2").replace(
+                "process N[1] drift N[2], N[2] drift -N[1] - N[2]",
+                "process N[i] drift (if i > 1 then -N[1] else 0) + (3 - 2*i)*N[2] for i in 1..2")
+        models = [self.model(text) for text in (FAMILY.format('A', 'B', 'M', 'N'), family, loop)]
+        for words, drivers in ((['--seed', 3, '--dt', 0.125, '--t1', 2], None), (['--t1', 2], ('A', 'B'))):
+            ends = []
+            for i, m in enumerate(models):
+                names = drivers if i == 0 else ('W[1]', 'W[2]')
+                more = ['--driver', f'{names[0]}=sin(t);{names[1]}=t'] if drivers else []
+                ends.append(list(self.end(m, *words, *more)['state'].values()))
+            self.assertEqual(ends[0], ends[1])
+            self.assertEqual(ends[0], ends[2])
+        p = self.call('show', models[2])
+        self.assertIn("noise W[2] force x[2]' = 0.6, y' = x[2]\n", p.stdout)
+
     def test_refusals(self):
         m, s = self.model(OSCILLATOR), self.model(SLEIGH)
         plain = self.model("model p\nconfig x in R\nlagrangian 1/2*x'^2\n")
@@ -127,7 +159,8 @@ class Noise(Lab):
         self.refused('the model has no noise', plain, '--seed', 1, '--dt', 0.5)
         self.refused('--seed needs fixed steps: give --dt', m, '--seed', 1)
         self.refused('the nearest that do are 0.29411764705882354 and 0.30303030303030304', m, '--seed', 1, '--dt', 0.3)
-        self.refused('the nearest are 0.2 and 0.30000000000000004', m, '--seed', 1, '--dt', 0.25, '--dt-base', 0.1)
+        self.refused('the nearest are 0.2 and 0.4', m, '--seed', 1, '--dt', 0.25, '--dt-base', 0.1)
+        self.refused('no step on a grid of 0.75 (--dt-base) divides the time', m, '--seed', 1, '--dt', 0.5, '--dt-base', 0.75)
         self.refused('method euler does not fit: the noise is commutative, and it would not converge to the motion '
                      '(Stratonovich); euler_heun, rk3, rk4, midpoint, ... do', m, '--seed', 1, '--dt', 0.5, '--method', 'euler')
         self.refused('method discrete_gradient does not fit: it has no form for paths with noise', m, '--seed', 1, '--dt', 0.5,
@@ -548,6 +581,10 @@ observable n = N, n2 = N^2
         self.assertEqual(rates['energy', 'dW']['verdict'], self.ZERO)
         self.assertEqual(rates['n', 'dW']['formula'], 's')
         self.assertEqual(rates['n2', 'mean']['verdict'], self.NOT)
+        self.assertEqual(rates['n2', 'mean']['formula'], 's^2 - 2*k*N^2')
+        self.assertFalse(rates['n2', 'mean']['unsolved'])
+        square = self.rates(self.BALL.replace('AMPLITUDE', 'c*e1'))['square', 'dW']  # long: in accelerations
+        self.assertTrue(square['unsolved'] and "Omega'" in square['formula'], square)
 
     def test_ito(self):
         """Means of Ito integrals do not move: proved. n = exp(s W - s^2 t/2) on the path; the drift is printed."""
@@ -573,6 +610,75 @@ start n = 1, x' = 1, a = 0.3, y' = [1, 0]
         s = self.end(self.model(text), '--seed', 4, '--dt', 1/256, '--t1', 1, '--method', 'rk4')['state']
         for value, c in ((s['n'], 0.4), (s["x'"], 0.2)):  # of rk4 with frozen increments: 256 (0.4 dW)^5/120
             self.assertAlmostEqual(value, math.exp(c*s['w'] - c*c/2), delta=1e-6)
+
+    def test_columns_of_forces(self):
+        """Run and ensemble say what they show of a force of constraint."""
+        m = self.model(SLEIGH)
+        for args in (('run', m, '--seed', 1, '--no-events'), ('ensemble', m, '--paths', 32), ('ensemble', m, '--path', 3)):
+            p = self.call(*args, '--dt', 1/16, '--t1', 1)
+            self.assertEqual(p.returncode, 0, p.stderr)
+            self.assertEqual(p.stderr.count('forces of constraint have a white part'), 1, p.stderr)
+        p = self.call('ensemble', m, '--paths', 32, '--columns', 'x', '--dt', 1/16, '--t1', 1)
+        self.assertNotIn('white part', p.stderr)
+        self.assertNotIn('events', p.stderr)
+
+    def test_ends(self):
+        """An event that ends a run: on the grid in a single run, and there not proved; an ensemble says that it goes on."""
+        m = self.model(OSCILLATOR + 'event far: w = 1 rising terminal\n')
+        end = self.end(m, '--seed', 1, '--dt', 1/8, '--t1', 40)
+        self.assertEqual((end['end_event'], end['proved'], end['t'] % 0.125), ('far', {'half': False, 'far': False}, 0))
+        p = self.call('ensemble', m, '--paths', 32, '--dt', 1/8, '--t1', 1)
+        self.assertIn('ensembles do not look for events: paths go on through those that end a single run', p.stderr)
+
+    def test_bath_and_basis(self):
+        """Velocities eliminated by a basis: a split step does not fit and is refused, others keep the rod."""
+        m = self.model('model rod\nconfig p in R^2\nlagrangian 1/2*dot(p\', p\') - p[2]\nholonomic dot(p, p) = 1\n'
+                       'friction p\' = 1\ntemperature 1\nobservable far = dot(p, p) - 1\nstart p = [1, 0]\n')
+        for method in ('baoab', 'obabo'):
+            for more in ((), ('--metropolis',)):
+                p = self.call('ensemble', m, '--paths', 32, '--dt', 1/16, '--t1', 1, '--method', method, *more)
+                self.assertEqual(p.returncode, 2, p.stderr)
+                self.assertIn('needs a constant mass matrix', p.stderr)
+                self.assertIn('baoab_rattle and ovo_rattle', p.stderr)
+        for method in ('ovo_midpoint', 'ovo_rattle', 'baoab_rattle'):
+            p = self.call('ensemble', m, '--paths', 32, '--dt', 1/16, '--t1', 1, '--method', method, '--json')
+            self.assertEqual(p.returncode, 0, p.stderr)
+            far = json.loads(p.stdout)['observables']['far']
+            self.assertLess(max(map(abs, far['max'] + far['min'])), 1e-12)
+        self.refused('the midpoint rule preserves volume only', m, '--seed', 1, '--dt', 1/16, '--method', 'ovo_midpoint', '--metropolis')
+
+    def test_ito_under_constraints(self):
+        """The same where reactions act: of an edge; of a rod and a screw, with an amplitude that W moves."""
+        blade = """config x in R, y in R, phi in S1
+lagrangian 1/2*(x'^2 + y'^2 + phi'^2)
+constraint x'*sin(phi) = y'*cos(phi)
+noise W force x' = 0.4*x' ito
+noise V force phi' = 0.3*phi' ito
+observable v = x'*cos(phi) + y'*sin(phi), w = phi'
+start x' = 1, phi' = 0.5
+"""
+        rod = """config p in R^2, z in R
+process N
+lagrangian 1/2*dot(p', p') + 1/2*z'^2
+holonomic dot(p, p) = 1
+constraint z' = 2*(p[1]*p'[2] - p[2]*p'[1])
+noise W force p' = 0.4*N*p' ito
+noise W process N = 0.3*N ito
+observable w = p[1]*p'[2] - p[2]*p'[1], n = N
+start p = [1, 0], p'[2] = 0.7, N = 0.2
+"""
+        for name, text in (('blade', blade), ('rod', rod)):
+            path = self.model(f'model {name}\n' + text)
+            rates = self.rates(f'model {name}\n' + text)
+            for observable in [o.split(' =')[0] for o in text.split('observable ')[1].split('\n')[0].split(', ')]:
+                self.assertEqual(rates[observable, 'mean']['verdict'], self.ZERO, observable)
+            shown = subprocess.run([PROGRAM, 'show', path], capture_output=True, text=True).stdout
+            self.assertNotIn(' ito', shown)
+            again = self.rates(shown)
+            self.assertEqual({k: v['verdict'] for k, v in rates.items()}, {k: v['verdict'] for k, v in again.items()})
+        self.refused('also perturbs the path', self.model(
+            'model ball\nconfig R in SO3 velocity Omega\nlagrangian 1/2*dot(Omega, Omega)\n'
+            'noise W transport Omega = e1\nnoise W force Omega = Omega ito\n'))
 
     def test_mean(self):
         """Noise that turns about all axes: the mean of Gamma decays, that of |Gamma| does not."""

@@ -136,25 +136,61 @@ def bessel(n, x):
     return sum((x / 2)**(2 * k + n) / math.factorial(k) / math.factorial(k + n) for k in range(30))
 
 
-def pendulum():
+def constrained(method, text, words, exact):
+    """Means at the end of an ensemble by a method that keeps position constraints, which hold."""
+    with open("m.nh", "w", encoding="utf-8") as file:
+        file.write("model m\n" + text)
+    command = [PROGRAM, "ensemble", "m.nh", "--seed", "2", "--method", method, "--json", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    check(done.returncode == 0, done.stderr)
+    got = json.loads(done.stdout)
+    check(got["failed"] == 0, f"{method}: {got['failed']} failed")
+    for name, value in exact.items():
+        x = got["observables"][name]
+        z = (x["mean"][-1] - value) / x["stderr"][-1]
+        check(abs(z) < 4, f"{method}: {name} {x['mean'][-1]}, expected {value}: {z} standard errors")
+    for name in ("far", "rate"):
+        x = got["observables"][name]
+        check(max(map(abs, x["min"] + x["max"])) < 1e-12, f"{method}: {name} {x['min']} to {x['max']}")
+
+
+def pendulum(method):
     """The mean height of a pendulum, a point on a circle, at a temperature: -I1/I0 of m g l/kT."""
-    with open("circle.nh", "w", encoding="utf-8") as file:
-        file.write("""model circle
-config x in R, y in R
+    text = """config x in R, y in R
 lagrangian 1/2*(x'^2 + y'^2) - y
 holonomic x^2 + y^2 = 1
 friction x' = 0.5
 friction y' = 0.5
 temperature 0.6
+observable far = x^2 + y^2 - 1, rate = x*x' + y*y'
 start x = 0.6, y = -0.8
-""")
-    words = ["circle.nh", "--seed", "2", "--dt", "0.125", "--t1", "10", "--every", "10", "--method", "ovo_rattle"]
-    words += ["--paths", "3072", "--columns", "y", "--json"]
-    done = subprocess.run([PROGRAM, "ensemble", *words], capture_output=True, text=True, timeout=600, check=False)
-    check(done.returncode == 0, done.stderr)
-    x, exact = json.loads(done.stdout)["observables"]["y"], -bessel(1, 1 / 0.6) / bessel(0, 1 / 0.6)
-    z = (x["mean"][-1] - exact) / math.sqrt(x["var"][-1] / 3072)
-    check(abs(z) < 4, f"ovo_rattle: height {x['mean'][-1]}, expected {exact}: {z} standard errors")
+"""
+    words = ["--dt", "0.125", "--t1", "20", "--every", "20", "--paths", "8192", "--columns", "y,far,rate"]
+    constrained(method, text, words, {"y": -bessel(1, 1 / 0.6) / bessel(0, 1 / 0.6)})
+
+
+def trimer(method):
+    """Three points, two rods: the cosine k of the angle between them has, besides dk/sqrt(1 - k^2), the weight
+    sqrt(det M) = sqrt(4 - k^2) of the reduced mass matrix. Without it the mean square would be 1/2, 6 standard errors
+    away."""
+    text = """config a in R^2, b in R^2, c in R^2
+lagrangian 1/2*(dot(a', a') + dot(b', b') + dot(c', c'))
+holonomic dot(a - b, a - b) = 1
+holonomic dot(c - b, c - b) = 1
+friction a' = 1
+friction b' = 1
+friction c' = 1
+temperature 0.5
+observable k = dot(a - b, c - b), square = k^2, kinetic = dot(a', a') + dot(b', b') + dot(c', c')
+observable far = abs(dot(a - b, a - b) - 1) + abs(dot(c - b, c - b) - 1)
+observable rate = abs(dot(a - b, a' - b')) + abs(dot(c - b, c' - b'))
+start a = [1, 0], b = [0, 0], c = [0, 1]
+"""
+    n = 64
+    k = [math.cos(2 * math.pi * i / n) for i in range(n)]
+    mean = sum(math.sqrt(4 - x**2) * x**2 for x in k) / sum(math.sqrt(4 - x**2) for x in k)
+    words = ["--dt", "0.1", "--t1", "10", "--every", "10", "--paths", "16384", "--columns", "k,square,kinetic,far,rate"]
+    constrained(method, text, words, {"k": 0, "square": mean, "kinetic": 4 * 0.5})
 
 
 def main():
@@ -163,7 +199,9 @@ def main():
     direct()
     antithetic()
     gibbs()
-    pendulum()
+    for method in ("ovo_rattle", "baoab_rattle"):
+        pendulum(method)
+        trimer(method)
     for words, says in ((["--chosen", "300", "--json"], "below"), (["--chosen", "3:1", "--json"], "ranges"),
                         (["--chosen", "x", "--json"], "comma"), (["--chosen", "1"], "give one of them"),
                         (["--covariances"], "give one of them")):

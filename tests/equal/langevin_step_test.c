@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Splittings for friction at a temperature, one step at a time with given increments. With rotations: order 2,
- * the momentum in space of a free body, the law of the velocities of a ball. With RATTLE: position constraints. */
+ * the momentum in space of a free body, the law of the velocities of a ball. With RATTLE: position constraints, weak
+ * order 2. */
 #include "tests/noise_stage.h"
 
 enum { MOST = STAGE_MOST };
@@ -100,12 +101,12 @@ static void test_ball(const char *method) {
 /* ---- with RATTLE ---- */
 
 /* On an oscillator RATTLE is the method of Stormer and Verlet: BAB. */
-static void test_oscillator(void) {
+static void test_oscillator(const char *plain, const char *method) {
   static const char text[] = "model m\nconfig q in R\nlagrangian 1/2*q'^2 - 1.7*q^2/2\nfriction q' = 0.6\n"
                              "temperature 0.8\nstart q = 1\n";
   stage *s = malloc(sizeof *s), *r = malloc(sizeof *r);
   double x[MOST] = {0.7, -0.4}, y[MOST] = {0.7, -0.4};
-  begin(s, text, "obabo"), begin(r, text, "ovo_rattle");
+  begin(s, text, plain), begin(r, text, method);
   for (int k = 0; k < 50; k++) {
     const double dW = 0.5 * sin(3 * k), halves = 0.4 * cos(5 * k);
     stage_step(s, 0, 0.3, &dW, &halves, x);
@@ -117,14 +118,14 @@ static void test_oscillator(void) {
 }
 
 /* A pendulum of two rods, friction of one joint alone: the constraints and their rates, as the equations are solved. */
-static void test_rods(void) {
+static void test_rods(const char *method) {
   stage *s = malloc(sizeof *s);
   double x[MOST];
   begin(s,
         "model m\nconfig a in R^2, b in R^2\nlagrangian 1/2*dot(a', a') + dot(b', b') - a[2] - 2*b[2]\n"
         "holonomic dot(a, a) = 1\nholonomic dot(b - a, b - a) = 0.25\nfriction a[1]*a'[2] - a[2]*a'[1] = 0.5\n"
         "temperature 0.6\nstart a = [0.6, -0.8], b = [0.6, -1.3]\n",
-        "ovo_rattle");
+        method);
   ag_system_state0(s->sys, x);
   for (int k = 0; k < 100; k++) {
     const double dW = 0.4 * sin(3 * k), halves = 0.3 * cos(5 * k), *a = x, *b = x + 2, *v = x + 4, *w = x + 6;
@@ -135,6 +136,80 @@ static void test_rods(void) {
     AG_CHECK_NEAR(a[0] * v[0] + a[1] * v[1], 0, 1e-12);
     AG_CHECK_NEAR(d[0] * (w[0] - v[0]) + d[1] * (w[1] - v[1]), 0, 1e-12);
   }
+  stage_done(s);
+  free(s);
+}
+
+/* A point on a circle of radius 1, in its plane. */
+static const char CIRCLE[] = "model m\nconfig x in R^2\nlagrangian 1/2*dot(x', x') - x[2] + 0.3*x[1]\n"
+                             "holonomic dot(x, x) = 1\nfriction x[1]*x'[2] - x[2]*x'[1] = 0.5\n"
+                             "temperature 0.6\nstart x = [0.6, -0.8], x'[1] = 0.9\n";
+
+/* The same step, written out: kicks along the tangent; a straight line, brought back to the circle along the radius at
+ * its start, without forces; all in angular velocities w. */
+static double push(const double *x, double h, double w) { return w + h * (0.3 * -x[1] - x[0]); }
+
+static double slide(double *x, double h, double w) {
+  const double y[2] = {x[0] - h * w * x[1], x[1] + h * w * x[0]}, r = sqrt(1 - h * h * w * w);
+  const double to[2] = {y[0] - (1 - r) * x[0], y[1] - (1 - r) * x[1]};
+  const double v[2] = {(to[0] - x[0]) / h, (to[1] - x[1]) / h};
+  x[0] = to[0], x[1] = to[1];
+  return x[0] * v[1] - x[1] * v[0];
+}
+
+static void test_circle(void) {
+  static const double h = 0.2, c = 0.5, kT = 0.6;
+  stage *s = malloc(sizeof *s);
+  double x[MOST];
+  begin(s, CIRCLE, "baoab_rattle");
+  ag_system_state0(s->sys, x);
+  double q[2] = {x[0], x[1]}, w = x[0] * x[3] - x[1] * x[2];
+  for (int k = 0; k < 50; k++) {
+    const double dW = 0.4 * sin(3 * k), unused = 7;
+    stage_step(s, 0, h, &dW, &unused, x);
+    w = slide(q, h / 2, push(q, h / 2, w));
+    w = ((1 - h * c / 2) * w + sqrt(2 * c * kT) * dW) / (1 + h * c / 2);
+    w = slide(q, h / 2, w);
+    w = push(q, h / 2, w);
+    for (int i = 0; i < 2; i++) AG_CHECK_NEAR(x[i], q[i], 1e-12);
+    AG_CHECK_NEAR(x[2], -q[1] * w, 1e-12);
+    AG_CHECK_NEAR(x[3], q[0] * w, 1e-12);
+  }
+  stage_done(s);
+  free(s);
+}
+
+/* Means of the state and its squares after `steps` steps of h, over the normal numbers: by Gauss' rule with 5 nodes,
+ * whose error is far smaller than h^3. */
+static void mean_after(stage *s, int steps, double h, int draws, const double *from, double weight, double *mean) {
+  static const double node[5] = {-2.8569700138728056, -1.3556261799742659, 0, 1.3556261799742659, 2.8569700138728056},
+                      part[5] = {0.011257411327720689, 0.22207592200561264, 8.0 / 15, 0.22207592200561264,
+                                 0.011257411327720689};
+  for (int i = 0; i < s->n && !steps; i++) mean[i] += weight * from[i], mean[s->n + i] += weight * from[i] * from[i];
+  for (int k = 0; k < (draws == 2 ? 25 : 5) && steps; k++) {
+    const double dW = sqrt(h) * node[k % 5], halves = draws == 2 ? sqrt(h) * node[k / 5] : 0;
+    double x[MOST];
+    memcpy(x, from, sizeof x);
+    stage_step(s, 0, h, &dW, &halves, x);
+    mean_after(s, steps - 1, h, draws, x, weight * part[k % 5] * (draws == 2 ? part[k / 5] : 1), mean);
+  }
+}
+
+/* Weak order 2: the means of one step and of two halves differ by h^3. */
+static void test_weak(const char *method, int draws) {
+  double gap[2] = {0}, x[MOST];
+  stage *s = malloc(sizeof *s);
+  begin(s, CIRCLE, method);
+  memset(x, 0, sizeof x);
+  ag_system_state0(s->sys, x);
+  for (int k = 0; k < 2; k++) {
+    const double h = k ? 0.02 : 0.04;
+    double one[2 * MOST] = {0}, two[2 * MOST] = {0};
+    mean_after(s, 1, h, draws, x, 1, one);
+    mean_after(s, 2, h / 2, draws, x, 1, two);
+    for (int i = 0; i < 2 * s->n; i++) gap[k] = fmax(gap[k], fabs(one[i] - two[i]));
+  }
+  AG_CHECK_NEAR(log2(gap[0] / gap[1]) - 1, 2, 0.1);
   stage_done(s);
   free(s);
 }
@@ -155,10 +230,12 @@ static void refused(const char *text) {
 }
 
 int main(void) {
-  static const char *const methods[] = {"baoab", "obabo", "ovo_rattle"};
-  for (int i = 0; i < 3; i++) test_order(methods[i]), test_momentum(methods[i]), test_ball(methods[i]);
-  test_oscillator();
-  test_rods();
+  static const char *const methods[] = {"baoab", "obabo", "ovo_rattle", "baoab_rattle"};
+  for (int i = 0; i < 4; i++) test_order(methods[i]), test_momentum(methods[i]), test_ball(methods[i]);
+  test_oscillator("obabo", "ovo_rattle"), test_oscillator("baoab", "baoab_rattle");
+  test_rods("ovo_rattle"), test_rods("baoab_rattle");
+  test_circle();
+  test_weak("ovo_rattle", 2), test_weak("baoab_rattle", 1);
   /* axes that are not principal, a mass that turns with the body, a force of velocities */
   refused(BODY("", "[[1, 0.2, 0], [0.2, 1, 0], [0, 0, 1]]", "\n") FRICTION("0.1") "start Omega = [0.3, 1.1, 0.8]\n");
   refused(BODY("config z in R\n", "diag(0.7, 1, 1.6)", " + (1 + 0.3*dot(R*e3, e3))/2*z'^2\n")

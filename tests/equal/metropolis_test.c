@@ -14,13 +14,16 @@ static const char top[] = "model top\nconfig R in SO3 velocity Omega\n"
                           "lagrangian 1/2*dot(Omega, diag(0.7, 1, 1.4)*Omega) - 0.8*dot(R*e3, e3)\n"
                           "friction Omega = 0.7\ntemperature 0.5\nstart R = rotation(e2, 1.9)\n";
 
+static const char circle[] = "model circle\nconfig x in R^2\nlagrangian 1/2*dot(x', x') - x[2]\n"
+                             "holonomic dot(x, x) = 1\nfriction x' = 0.8\ntemperature 0.6\nstart x = [0.6, -0.8]\n";
+
 static const struct {
   const char *text, *method;
+  double h;
   int lanes[5]; /* 0: no more */
-} rows[] = {{pendulum, "baoab_metropolis", {2}},
-            {pendulum, "obabo_metropolis", {1, 2, 4, 8}},
-            {pendulum, "ovo_midpoint_metropolis", {8}},
-            {top, "ovo_rattle_metropolis", {4}}};
+} rows[] = {{pendulum, "baoab_metropolis", 1, {2}},        {pendulum, "obabo_metropolis", 1, {1, 2, 4, 8}},
+            {pendulum, "ovo_midpoint_metropolis", 1, {8}}, {top, "ovo_rattle_metropolis", 1, {4}},
+            {top, "baoab_rattle_metropolis", 0.5, {2, 8}}, {circle, "baoab_rattle_metropolis", 0.25, {4}}};
 
 static ag_ensemble *follow(ag_ctx *ctx, ag_system *sys, const double *x0, const ag_ensemble_options *o) {
   ag_ensemble *e = malloc(sizeof *e);
@@ -39,7 +42,7 @@ static bool same(const ag_ensemble *a, const ag_ensemble *b) {
          ag_tally_mean(a->tally, 0) == ag_tally_mean(b->tally, 0);
 }
 
-static void check_bits(const char *text, const char *method, const int *lanes) {
+static void check_bits(const char *text, const char *method, double h, const int *lanes) {
   enum { PATHS = 270 }; /* more than a leaf */
   static const unsigned long long row[1] = {20};
   ag_ctx ctx = {0};
@@ -54,7 +57,7 @@ static void check_bits(const char *text, const char *method, const int *lanes) {
   bool *columns = calloc((size_t)record.n_column + 1, sizeof *columns);
   for (int i = 0; i < record.n_column; i++) columns[i] = record.columns[i].kind == AG_COL_VELOCITY;
   ag_record_done(&record);
-  const ag_wiener path = {.seed = 7, .base = 1, .channels = ag_system_dims(sys)->channel, .multiple = 1};
+  const ag_wiener path = {.seed = 7, .base = h, .channels = ag_system_dims(sys)->channel, .multiple = 1};
   ag_ensemble_options o = {.path = path, .paths = PATHS, .method = ag_stepper_find(method), .n_row = 1};
   o.row_step = row, o.columns = columns, o.interpreted = true, o.threads = 1;
   ag_ensemble *first = follow(&ctx, sys, x0, &o);
@@ -78,6 +81,7 @@ static void check_bits(const char *text, const char *method, const int *lanes) {
 }
 
 int main(void) {
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_bits(rows[i].text, rows[i].method, rows[i].lanes);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_bits(rows[i].text, rows[i].method, rows[i].h, rows[i].lanes);
   return ag_check_report();
 }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """damage_test.py PROGRAM [N [SEED]]: N damaged result files, logs and cached kernels.
 
-Bytes are changed, cut off, repeated or swapped. `info`, `run --from`, `ensemble --from`, `plot`, `view` and runs with the
+Bytes are changed, cut off, repeated or swapped; or a value of a result file is replaced by another one that is as valid to
+HDF5 and means nothing, or harm. `info`, `run --from`, `ensemble --from`, `plot`, `view` and runs with the
 kernel end in time, with exit code 0 to 3, with a message unless it is 0; a run with a damaged kernel gives the same numbers
 as before; nothing is written where only reading was asked for. Where the program `serve` (tests/fuzz/serve.c) is built
 beside it, it runs the commands."""
@@ -17,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import h5py
+import numpy as np
 
 sys.dont_write_bytecode = True
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -70,6 +74,48 @@ def damage(data, choose):
     return bytes(data)
 
 
+WHOLE = [0, 1, -1, 2, 7, 2**31 - 1, 2**31, -2**31, 2**32 + 1, 2**53, 2**63 - 1, -2**63]
+REAL = [0.0, -0.0, 1.0, -1.0, 1e-320, 1e-300, 1e-12, 0.3, 1e12, 1e300, -1e300, np.inf, -np.inf, np.nan]
+TEXTS = [b"", b"x", b"\x1b[31mred\x1b[0m\n", b"\xff\xfe", b"%s%n%d", b"a" * 5000, b"batch", b"ensemble", b"ahead", b"rk4", b"radau5",
+         b"euler_heun", b"spark2", b"multipliers", b"path", b"off", b"x=1e400", b"nothing=1", b"a=2", b"stopped", b"time reached",
+         b"W=1/t", b"model m\nconfig x in R\nlagrangian x'^2\n"]
+
+
+def spoiled(old, choose):
+    """Another value of the kind of the old one."""
+    old = np.asarray(old)
+    if old.dtype.kind in "SOU":
+        return np.bytes_(choose.choice(TEXTS)) if old.ndim == 0 else np.array([choose.choice(TEXTS) for _ in range(choose.choice((1, 3)))], "S")
+    new = np.array(old)
+    if new.ndim == 0:
+        return new.dtype.type(choose.choice(WHOLE if new.dtype.kind == "i" else REAL))
+    how = choose.randrange(4)
+    if how == 0:
+        return new[:-1] if choose.randrange(2) else np.concatenate([new, new])
+    for _ in range(1 if how == 1 else max(new.size, 1)):
+        if new.size:
+            new.flat[choose.randrange(new.size)] = choose.choice(WHOLE if new.dtype.kind == "i" else REAL)
+    return new
+
+
+def spoil(path, choose):
+    """Replaces one or two attributes or datasets of a result file."""
+    with h5py.File(path, "r+") as file:
+        found = [(file, name) for name in file.attrs]
+        file.visititems(lambda _, x: found.extend((x, name) for name in x.attrs) or
+                        (found.append((x, None)) if isinstance(x, h5py.Dataset) else None))
+        what, name = choose.choice(found)
+        if choose.randrange(3) == 0:
+            what, name = choose.choice([(x, n) for x, n in found if x.name.startswith(("/options", "/checkpoint"))] or found)
+        if name:
+            what.attrs[name] = spoiled(what.attrs[name], choose)
+            return
+        place, attributes, value = what.name, dict(what.attrs), spoiled(what[()], choose)
+        del file[place]
+        file[place] = value
+        file[place].attrs.update(attributes)
+
+
 def numbers(text):
     """Of the JSON of a run: what must not change."""
     told = json.loads(text)
@@ -91,7 +137,7 @@ class Lab:
         self.files = {}
         for name, words in (("one", "run skate.nh --t1 2 --every 0.05"), ("many", "run skate.nh --t1 2 --sweep a=1:3:6"),
                             ("points", "run skate.nh --t1 20 --sweep a=1:3:4 --section ahead"),
-                            ("paths", ENSEMBLE.replace("PATHS", "200"))):
+                            ("path", "run noisy.nh --t1 2 --dt 0.1 --seed 4"), ("paths", ENSEMBLE.replace("PATHS", "200"))):
             self.run(f"{words} -o {name}.h5 --engine interpreted").check_returncode()
             self.files[name + ".h5"] = self.read(name + ".h5")
         self.log("slow", "run skate.nh --t1 1e5 --every 0.01")
@@ -137,7 +183,7 @@ class Lab:
         with open(path, "wb") as file:
             file.write(data)
 
-    def wrong(self, kind, choose):
+    def wrong(self, kind, choose, values):
         bad = damage(self.files[kind], choose)
         if kind == "kernel":
             self.write(self.kernel, bad)
@@ -147,8 +193,11 @@ class Lab:
                 if x.startswith("bad"):
                     os.unlink(self.at(x))
             name = "bad.h5.log" if kind.endswith(".log") else "bad.h5"
-            self.write(name, bad)
-            readers = {"one.h5": "h5", "slow.h5.log": "h5", "paths.h5": "ensemble"}.get(kind, "batch")
+            self.write(name, self.files[kind] if values and kind.endswith(".h5") else bad)
+            if values and kind.endswith(".h5"):
+                spoil(self.at(name), choose)
+                bad = self.read(name)
+            readers = {"one.h5": "h5", "path.h5": "h5", "slow.h5.log": "h5", "paths.h5": "ensemble"}.get(kind, "batch")
             words = choose.choice(READERS[readers]).replace("FILE", "bad.h5")
         if words.startswith("run --from"):
             words += " --engine interpreted --quiet -o new.csv --max-steps 2000" if "--t1" in words else " --quiet -o new.csv"
@@ -163,6 +212,8 @@ class Lab:
             return f"{words}: exit code {done.returncode} without a message"
         if kind == "kernel" and (done.returncode or numbers(done.stdout) != self.motion):
             return f"{words}: other numbers, exit code {done.returncode}: {done.stderr[-300:]}"
+        if re.search(r"[\x00-\x08\x0b-\x1f\x7f]", done.stdout + done.stderr):
+            return f"{words}: prints control characters"
         if words.startswith(("info", "plot")) and self.read(name) != bad:
             return f"{words}: has changed the file"
         return None
@@ -176,7 +227,7 @@ def main():
     try:
         for i in range(n):
             kind = list(lab.files)[i % len(lab.files)]
-            why = lab.wrong(kind, choose)
+            why = lab.wrong(kind, choose, i // len(lab.files) % 2 == 1)
             counts[kind] += 1
             bad += why is not None
             if why:

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """attack.py PROGRAM FILE.nh ... [--seed N] [--first K] [--count N | --seconds S] [--keep DIR] [--verbs a,b] [--replay]
 
-Model files with random changes go through the verbs of the program. What may not happen:
+Model files with random changes, and models that grammar.py makes, go through the verbs of the program, with options that
+are usual and some that are not. What may not happen:
 
   a signal, a message of a sanitizer, an exit code other than 0 to 3
   more processor time than the limit, or more memory (--memory of the program, twice that from outside)
@@ -22,6 +23,7 @@ import os
 import random
 import re
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -29,6 +31,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
+import grammar  # noqa: E402
 from served import Server  # noqa: E402
 
 TOKEN = re.compile(r"""[A-Za-z_][A-Za-z_0-9]*'*|\d+\.?\d*(?:[eE][-+]?\d+)?|"[^"\n]*"|\.\.|[<>=!]=|\n|[ \t]+|.""")
@@ -299,7 +302,8 @@ def judge_run(out):
         return f"the state {wrong} is no number"
     if "energy" in out and not finite(out["energy"]) and not out.get("warnings"):
         return "the energy is no number, without a warning"
-    if any(not finite(v) for v in out.get("observables", {}).values()) and not out.get("warnings"):
+    own = {k: v for k, v in out.get("observables", {}).items() if ".slip_ratio" not in k}  # of no forces: a note says so
+    if any(not finite(v) for v in own.values()) and not out.get("warnings"):
         return "an observable is no number, without a warning"
     return None
 
@@ -316,8 +320,8 @@ class Attack:
 
     def call(self, words, folder):
         """(exit code, output, messages, processor time); the code is None where the time ran out."""
-        memory = [] if words[0] == "test" else ["--memory", str(self.o.memory)]
-        words = [words[0], "m.nh", *words[1:], *memory, "--derive-time", str(self.o.derive)]
+        bounds = [["--memory", str(self.o.memory)]] * (words[0] != "test") + [["--derive-time", str(self.o.derive)]]
+        words = [words[0], "m.nh", *words[1:], *(w for bound in bounds if bound[0] not in words for w in bound)]
         space = 0 if self.instrumented else 4 * self.o.memory
         if self.server:
             return self.server.call(words, folder, self.o.limit, space)
@@ -346,7 +350,7 @@ class Attack:
         budget = re.search(r"memory|without the page|--derive-time|larger than|File too large|too large|out of|budget", text + out.decode("latin-1"))
         if code == 3 and not budget:
             return "exit code 3 without a budget: " + text[:200]
-        if code in (2, 3) and not re.search("error|^anagyre ", text) and b"error" not in out:
+        if code in (2, 3) and not re.search("error|^anagyre ", text, re.M) and b"error" not in out:
             return f"exit code {code} without a message"
         if re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text):
             return "control characters in a message"
@@ -359,11 +363,13 @@ class Attack:
                 return judge_run(found)
         elif "--json" in words and code == 0:
             return "no JSON"
-        asked = {words[i + 1] for i, w in enumerate(words[:-1]) if w == "-o"}
+        asked = {words[i + 1] for i, w in enumerate(words[:-1]) if w in ("-o", "--table")} - {"-"}
+        if "-o" not in words and words[0] in ("plot", "view"):
+            asked.add("m.png" if words[0] == "plot" else "m.html")
         left = set(os.listdir(folder)) - known - asked - {a.rsplit(".", 1)[0] + e for a in asked for e in (".gp", ".dat")}
         if left:
             return f"files left behind: {sorted(left)}"
-        if code == 0 and asked and not all(os.path.exists(os.path.join(folder, a)) for a in asked) and words[0] != "test":
+        if code == 0 and "-o" in words and not all(os.path.exists(os.path.join(folder, a)) for a in asked) and words[0] != "test":
             return "exit code 0 without the file that was asked for"
         return None
 
@@ -374,7 +380,7 @@ class Attack:
             os.makedirs(self.o.keep, exist_ok=True)
             name = os.path.join(self.o.keep, f"{self.o.seed}_{k}_{words[0]}")
             with open(name + ".nh", "wb") as f:
-                f.write(MARK.encode() + " ".join(words).encode() + b"\n" + text)
+                f.write(MARK.encode() + shlex.join(words).encode() + b"\n" + text)
             with open(name + ".txt", "wb") as f:
                 f.write((why + "\n").encode() + err[-20000:])
 
@@ -405,14 +411,16 @@ class Attack:
 
     def again(self, k, text, folder):
         """A kept model and its command."""
-        words = text.split("\n")[0].removeprefix(MARK).split()
+        words = shlex.split(text.split("\n")[0].removeprefix(MARK))
         self.one(k, words, text.encode("latin-1"), folder)
 
     def case(self, k, texts, folder):
         rng = random.Random(f"{self.o.seed}/{k}")
-        text = mutant(rng, texts).encode("latin-1", "replace")
+        made = rng.random() < self.o.made
+        text = grammar.model(rng) if made else mutant(rng, texts).encode("latin-1", "replace")
         self.compiled = rng.random() < self.o.compiled
         asked = commands(rng, text.decode("latin-1"), self.o, self.compiled)
+        asked += [grammar.command(rng)] if rng.random() < self.o.extreme else []
         if self.one(k, ["check", *rng.choice(([], ["--json"]))], text, folder) != 0:
             return
         self.n_good += 1
@@ -431,6 +439,8 @@ def main():
     p.add_argument("--seconds", type=float, default=None)
     p.add_argument("--compiled", type=float, default=0.25, help="of how many models C is compiled: it takes longer than all the rest")
     p.add_argument("--steps", type=int, default=20000, help="steps of a run")
+    p.add_argument("--made", type=float, default=0.3, help="how many models are made by the grammar (grammar.py), not changed ones")
+    p.add_argument("--extreme", type=float, default=0.3, help="how many models meet option values that nobody needs")
     p.add_argument("--derive", type=int, default=20, help="seconds of a derivation")
     p.add_argument("--at-once", type=int, default=1, help="commands that `serve` does in one process: leaks are reported with the last")
     p.add_argument("--limit", type=int, default=60, help="processor time of a command")

@@ -3,7 +3,7 @@
 """bro_figures.py PROGRAM [--long]: figures 1.1 and 1.2 of BRO (N. Bou-Rabee, H. Owhadi, IMA J. Numer. Anal. 29,
 421-443, 2009) as numbers. The paper gives neither masses nor levels nor starts; those used are stated here.
 
-1.1  underwater_vehicle with the masses of the model (m = 1.6, 2, 1; J = 1, 0.8, 0.5), |P| = 1, Pi.P = 0.3, from
+1.1  underwater_vehicle with the masses of the model (m = 1.6, 2, 1; J = 1, 0.8, 0.5), |P| = 1, Pi.P = 0.3, E = 0.35374, from
      theta0 = 1.57, Pi[1] = 0.3, nu = 0.05, a quasi-periodic motion. With steps of 0.05 both methods follow it. With
      steps of 0.5 RK4 loses energy and leaves the curve in the section plane (tilt, Pi[1]); variational Euler on SE(3)
      stays on it. Counted are cells of the plane that a method visits and that have no neighbour visited by a reference

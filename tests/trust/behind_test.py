@@ -61,6 +61,15 @@ def speeds(rng, folder, form):
     near(run(model, "--t1", "12", *form), "y'", c + d + 12 - (at + c - 0.3 - 0.5*at) - d/(1 + A), form, f"speeds {d}")
 
 
+def faded(folder):
+    """A row that fades away inside a long step, by x: its accelerations there are (y' - z')/(c - x), rounding error over
+    rounding error. y' grows by 1/2, then by 1."""
+    for i in range(some(40)):
+        at, v, form = 0.31 + 0.0471*i, 0.5 + 0.0373*i, FORMS[:1] + FORMS[1:2] + FORMS[4:]
+        model = written(folder, f"{HEAD}constraint max(0, {v*at!r} - x)*(y' - z') = 0\nforce y' = 1\nstart x' = {v!r}, y' = 0.3\n")
+        near(run(model, "--t1", "4", *form[i % 4]), "y'", 4.3 - at/2, form[i % 4], f"faded {at} {v}")
+
+
 def pushes(rng, folder, form):
     """A short push, smooth or not, in a long step."""
     at, v, d, a = rng.uniform(0.3, 2), rng.uniform(0.5, 2), 10**rng.uniform(-7, -1), rng.uniform(0.5, 2)
@@ -147,6 +156,7 @@ with tempfile.TemporaryDirectory() as folder:
     forces(folder)
     again(folder)
     continued(folder)
+    faded(folder)
     for i in range(some(24)):
         for kind in (layers, speeds, pushes, sticking):
             kind(rng, folder, FORMS[i % len(FORMS)])

@@ -144,6 +144,24 @@ def busy(folder):
     check(all(got["proved"].values()), f"busy: {got['proved']}")
 
 
+def turning(folder):
+    """A body that turns steadily by 30 radians, d[1] = cos(10 t): implicit steps are exact however long, and what is
+    recorded and searched inside them has the tolerance, too. Fixed steps of 5 radians: the interpolation is off by 0.1,
+    and every crossing is found by real steps."""
+    path = written(folder, "model t\nconfig R in SO3 velocity w\nlet d = R*e1\nlagrangian 1/2*dot(w, diag(1, 1.5, 2)*w)\n"
+                           "event c: d[1] = 0.3\nstart w = [0, 0, 10]\n")
+    times = sorted(t for k in range(6) for s in (-1, 1) if 0 < (t := (s*math.acos(0.3) + 2*math.pi*k)/10) < 3)
+    for how in (["--method", "radau5"], ["--method", "radau3"], ["--method", "radau5", "--rtol", "1e-6"], ["--method", "radau2",
+                "--rtol", "1e-5"], ["--method", "dopri5"]):
+        got = run(path, "--t1", "3", "--every", "0.1", "--series", *how)
+        rtol = float(how[3]) if len(how) > 2 else 1e-10
+        compare(got["events"]["c"], times, f"turning {how}", 100*rtol)
+        off = max(abs(R[0][0] - math.cos(10*t)) for t, R in zip(got["series"]["t"], got["series"]["R"]))
+        check(off < 10*rtol, f"turning {how}: rows are off by {off}")
+    for how in (["gauss2", "--dt", "0.5"], ["midpoint", "--dt", "0.5"], ["munthe_kaas4", "--dt", "0.5"], ["spark3", "--dt", "0.5"]):
+        compare(run(path, "--t1", "3", "--method", *how)["events"]["c"], times, f"turning {how}")
+
+
 def not_proved():
     """What lies behind a linear solve says so; what can be enclosed is proved."""
     got = run("rubber_disk", "--t1", "5")
@@ -247,6 +265,7 @@ def main():
         for _ in range(some(5)):
             multiple(folder, rng)
         busy(folder)
+        turning(folder)
         for k in range(CAMPAIGN):
             many(folder, rng, 100, -1 if k % 3 == 2 else 1)
         for _ in range(2):

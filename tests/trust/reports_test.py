@@ -211,6 +211,9 @@ class Contact(Case):
                            "start b.Omega = [1, 0.4, 0.2]")
         _, err = self.run_it("run", model, "--t1", 1)
         self.assertRegex(err, "b.slip_ratio is infinite at the end")
+        model = self.model("body b mass 1 inertia 1 surface sphere(1)\nroll b on plane\nstart b.Omega = e3")
+        _, err = self.run_it("run", model, "--t1", 1)
+        self.assertRegex(err, "b.slip_ratio is not defined at the end: neither friction nor a normal force")
 
 
 class Batches(Case):

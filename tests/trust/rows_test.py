@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from common import PROGRAM, call, case, check, end, part, run, some  # noqa: E402
+from common import PROGRAM, call, case, check, end, part, run, some, written  # noqa: E402
 
 FORMS = [(), ("--dt", "0.01"), ("--closure", "multipliers"), ("--closure", "multipliers", "--dt", "0.01")]
 
@@ -67,6 +67,52 @@ def cone_by_hand():
     for form in FORMS:
         got = run(case("F1_cone"), "--t1", "5", *form)
         check(abs(got["observables"]["phi"] - phi) < 1e-7, f"cone {form}: {got['observables']['phi']}, by hand {phi}")
+
+
+# ---- coarse steps ----
+
+COARSE = [("--rtol", "1e-3"), ("--rtol", "1e-6"), ("--method", "rk4", "--dt", "0.02"), ("--method", "gauss2", "--dt", "0.05"),
+          ("--method", "radau5", "--rtol", "1e-5"), ("--closure", "multipliers", "--method", "rk4", "--dt", "0.02")]
+
+
+def coarse_cone():
+    """Inside coarse steps the state is off the constraints on positions, and there the rows of the cone differ: that is
+    no row that begins to act. The methods are off by at most 3e-5 in phi."""
+    fine = run(case("F1_cone"), "--t1", "5")["observables"]["phi"]
+    for form in COARSE:
+        got = run(case("F1_cone"), "--t1", "5", *form)
+        check(got["end"] == "time reached", f"cone {form}: {got['end']} {got.get('why')} at {got['t']}")
+        phi = got["observables"]["phi"]
+        check(abs(phi - fine) < 1e-4, f"cone {form}: {phi}, {fine} with short steps")
+
+
+def coarse_cone_joined(folder):
+    """The same with two wheels beside it that are coupled at t = 1, from when on all rows take part. rk4 keeps its order:
+    with half the step its error of energy is a sixteenth; 8 leaves room for the next order."""
+    with open(case("F1_cone"), encoding="utf-8") as f:
+        text = f.read()
+    text = text.replace("config R in SO3 velocity Omega", "config R in SO3 velocity Omega, u in S1, v in S1")
+    text = text.replace("lagrangian ", "lagrangian 1/2*(u'^2 + 2*v'^2) + ")
+    text += "constraint (if t > 1 then 1 else 0)*(u' - v') = 0\n"
+    model = written(folder, text)
+    for closure in (), ("--closure", "multipliers"):
+        off = []
+        for dt in "0.02", "0.01":
+            got = run(model, "--t1", "5", "--method", "rk4", "--dt", dt, *closure)
+            check(got["end"] == "time reached", f"joined cone {dt} {closure}: {got['end']} {got.get('why')} at {got['t']}")
+            off.append(got["energy_drift"])
+        check(off[1] < off[0]/8, f"joined cone {closure}: energy off by {off}")
+
+
+def coarse_chain(folder):
+    """A chain of 60 links in its sparse form, the second link stated twice: it never contradicts itself."""
+    model = written(folder, "model chain\nparam K = 60 integer\nconfig p in R^2 [K]\n"
+                            "lagrangian sum(i in 1..K, 1/2*dot(p[i]', p[i]') - p[i][2])\nholonomic dot(p[1], p[1]) = 1\n"
+                            "holonomic dot(p[i+1] - p[i], p[i+1] - p[i]) = 1 for i in 1..K-1\n"
+                            "holonomic 2*dot(p[2] - p[1], p[2] - p[1]) = 2\nstart p[i] = [i, 0] for i in 1..K\n")
+    for form in ("--rtol", "1e-4"), ("--method", "rk4", "--dt", "0.05"):
+        got = run(model, "--t1", "1", *form)
+        check(got["end"] == "time reached" and got["closure"] == "sparse", f"chain {form}: {got['end']} {got.get('why')}")
 
 
 # ---- random rows with known answers ----
@@ -313,6 +359,39 @@ def fading(folder):
         check(got["end"] == "step too small" and abs(got["t"] - 1) < 1e-9, f"{row}: {got['end']} at {got['t']}")
 
 
+def falling(folder):
+    """A row that holds a weight until t = 1, though nothing of it is left in the equations: y' = 0 whatever the factor."""
+    model = os.path.join(folder, "m.nh")
+    ways = [(), ("--closure", "multipliers"), ("--rtol", "1e-6"), ("--method", "tsit5")]
+    factors = {f: ways for f in ("max(0, 1 - t)", "max(0, 1 - x)^2", "max(0, 1 - t)^3")}
+    fixed = [("--dt", dt, *way) for dt in ("0.3", "0.07", "0.25") for way in ways[:2]]
+    factors |= {f"(if {c} then 2 else 0)": ways + fixed for c in ("t < 1", "x < 1", "t < 0.2 or t < 1")}
+    for factor, forms in factors.items():
+        with open(model, "w") as out:
+            out.write("model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2) - y\n"
+                      f"constraint {factor}*(2*y') = 0\nstart x' = 1\n")
+        for form in forms:
+            got = run(model, "--t1", "2", *form)
+            check(got["end"] == "time reached" and got["t"] == 2 and abs(got["state"]["y"] + 0.5) < 1e-9 and
+                  abs(got["state"]["y'"] + 1) < 1e-9, f"{factor} {form}: {got['end']} at {got['t']}, {got['state']}")
+        for form in ("--method", "radau5"), ("--method", "gauss2", "--dt", "0.1"):
+            got = run(model, "--t1", "2", *form)
+            ended(got, 1, "constraint 1 (line 4) ceases to act at t = 1, and method", f"{factor} {form}", 0.1)
+
+
+def steps_that_do_not_fit(folder):
+    """A row begins to act; fixed steps that do not divide the run end with it all the same."""
+    model = os.path.join(folder, "m.nh")
+    for at in "0.35", "0.3":
+        with open(model, "w") as out:
+            out.write("model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\n"
+                      f"constraint (if t > {at} then 1 else 0)*y' = 0\nstart x' = 1\n")
+        for dt in "0.3", "0.15", "0.35", "0.07":
+            for t0, t1 in (0, 2), (-1, 1.13):
+                got = run(model, "--t0", str(t0), "--t1", str(t1), "--dt", dt, "--max-steps", "100")
+                check(got["end"] == "time reached" and got["t"] == t1, f"row from {at} on, dt {dt}: {got['end']} at {got['t']}")
+
+
 SWEPT = [["k*(x' - y') = 0", "z' = x"], ["x' = y'", "k*(x' - y') = 0"], ["x' = y'", "k*(x' - y') + (1 - k)*(z' - x') = 0"],
          ["k*x' + b*y' = b*z'"], ["k*x' + b*y' = b*z'", "w' = k*x'"], ["k*x' + b*y' + z' = 0", "y' = sin(k)*x'"],
          ["k*(x' - y') = 0", "b*(y' - z') = 0", "(k - b)*(x' - w') = 0"], ["b*x' + k*y' = 0", "k*x' + b*y' = 0"],
@@ -321,11 +400,16 @@ SWEPT = [["k*(x' - y') = 0", "z' = x"], ["x' = y'", "k*(x' - y') = 0"], ["x' = y
 
 seen_cases()
 cone_by_hand()
+coarse_cone()
 with tempfile.TemporaryDirectory() as folder:
+    coarse_cone_joined(folder)
+    coarse_chain(folder)
     batch(folder)
     masses(folder)
     continued(folder)
     fading(folder)
+    falling(folder)
+    steps_that_do_not_fit(folder)
     rng = random.Random(20261116)
     for rows in part(SWEPT):
         swept(rng, folder, rows)

@@ -177,9 +177,13 @@ const tests = {
     console.log(`        video of ${seen.frames} frames, ${seen.size.join(" x ")}`);
     assert.ok(seen.frames >= 2, `${seen.frames} frames of the video`);
     assert.ok(seen.colours > 20, `${seen.colours} colours in its last frame`);
-    await tab.keyboard.press("v");
-    const [still] = await Promise.all([tab.waitForEvent("download"), tab.keyboard.press("v")]); // ended at once
-    assert.ok((await watch(await still.path())).frames >= 1, "a video has a picture");
+    await tab.locator("#speed").fill("0"); // the motion does not end while keys are pressed
+    const pressV = () => tab.keyboard.press("v");
+    for (const [from, end] of [[0, pressV], [0, pressV], [19.98, () => {}]]) { // ended at once, and by the end of the motion
+      await tab.evaluate((t) => window.anagyre.seek(t), from);
+      const [still] = await Promise.all([tab.waitForEvent("download"), pressV().then(end)]);
+      assert.ok((await watch(await still.path())).frames >= 1, "a video has a picture");
+    }
     assert.deepEqual(wrong, []);
     await context.close();
   },
@@ -295,6 +299,18 @@ noise W transport b.Omega = 0.3*e1\nstart b.Omega = [1, 0, 0.2]\n`;
     const { tab, context, wrong } = await open("long.html");
     console.log(`        ${made.rows} rows: ${made.bytes} bytes, on the screen after ${((Date.now() - begin) / 1000).toFixed(1)} s`);
     await tab.evaluate(() => window.anagyre.seek(4321));
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
+  // What there is to see stands below the switches, at all times.
+  async "the switches cover no body"() {
+    anagyre("view", "rubber_sphere_ball", "--t1", "2", "-o", "upon.html", "--quiet");
+    const { tab, context, wrong } = await open("upon.html", { viewport: { width: 1280, height: 900 } });
+    for (const t of [0, 1, 2]) {
+      const edge = await tab.evaluate((t) => (window.anagyre.seek(t), window.anagyre.outside("body")), t);
+      assert.ok(edge > 0.3 && edge <= 1, `the ball at ${t}: ${edge}`);
+    }
     assert.deepEqual(wrong, []);
     await context.close();
   },

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """plot_test.py PROGRAM [unittest arguments]: `anagyre plot` of models, result files and tables."""
 import json
+import math
 import os
 import re
 import resource
@@ -89,6 +90,16 @@ class Figures(Case):
         with open(self.path("b.svg"), encoding="utf-8") as file:
             self.assertNotIn("drift", file.read())
 
+    def test_letters_of_seven_points(self):
+        """No text is smaller than journals want; an SVG counts in dots of 3/4 points."""
+        self.anagyre("run", "rattleback", "--t1", "100", "--every", "0.1", "-o", "a.h5", "--quiet")
+        for words in ([], ["--drift"], ["--size", "column"], ["--size", "column", "Omega"]):
+            self.anagyre("plot", "a.h5", *words, "-o", "a.svg")
+            with open(self.path("a.svg"), encoding="utf-8") as file:
+                sizes = [float(size) for size in re.findall(r'<g [^>]*font-size="([0-9.]+)"', file.read())]
+            self.assertGreater(len(sizes), 10)
+            self.assertGreaterEqual(min(sizes), 7*4/3 - 0.01, words)
+
     def test_residuals_are_drawn_when_asked_for(self):
         """The gap of a contact is zero up to rounding: not what one wants to see of a rolling body."""
         self.anagyre("run", "euler_disk", "--t1", "0.5", "--every", "0.05", "-o", "coin.h5")
@@ -115,6 +126,36 @@ class Figures(Case):
             rows = [line.split() for line in file if line.strip()]
         self.assertEqual(len(rows), 80)
         self.assertEqual(len({row[2] for row in rows}), 4)
+
+    def test_ensembles(self):
+        """Chosen paths are lines of their own, with their numbers; a density has the area of the histogram."""
+        with open(self.path("warm.nh"), "w", encoding="utf-8") as file:
+            file.write("model warm\nparam kT = 0.5, x0 = 0\nconfig th in S1\nlagrangian 1/2*th'^2 + cos(th)\n"
+                       "friction th' = 1\ntemperature kT\nobservable v = th'\n")
+        args = ["ensemble", "warm.nh", "--dt", "1/8", "--t1", "4", "--columns", "v,th", "--quiet"]
+        self.anagyre(*args, "--paths", "600", "--chosen", "0:2,9", "-o", "some.h5")
+        chosen = json.loads(self.anagyre(*args, "--path", "9", "--json").stdout)
+        self.plot("some.h5", "v", "-o", "some.svg", "--script")
+        with open(self.path("some.gp"), encoding="utf-8") as file:
+            script = file.read()
+        self.assertEqual(script.count("linewidth 0.4"), 4)
+        with open(self.path("some.dat"), encoding="utf-8") as file:
+            blocks = file.read().split("\n\n\n")
+        curves = [[float(line.split()[1]) for line in block.splitlines()] for block in blocks if block.strip()]
+        self.assertIn([float(f"{v:.10g}") for v in chosen["observables"]["v"]], curves)
+        self.plot("some.h5", "v,th", "--histogram", "--density", "v=exp(-x^2/(2*kT));th=exp(cos(x)/kT)", "-o", "h.svg",
+                  "--script")
+        with open(self.path("h.dat"), encoding="utf-8") as file:
+            blocks = [[tuple(map(float, line.split())) for line in block.splitlines()]
+                      for block in file.read().split("\n\n\n") if block.strip()]
+        self.assertEqual(len(blocks), 4)
+        for block in (blocks[1], blocks[3]):
+            self.assertAlmostEqual(sum(y for _, y in block)*(block[1][0] - block[0][0]), 1, delta=1e-3)
+        for x, y in blocks[1]:  # the law of Gibbs; what lies outside the histogram is less than 1/100
+            self.assertAlmostEqual(y, math.exp(-x*x)/math.sqrt(math.pi), delta=0.01)
+        self.anagyre("plot", "some.h5", "--density", "v=x", code=2)
+        for density in ("w=x^2", "v=", "v", "v=y", "v=-1", "v=1/0"):
+            self.anagyre("plot", "some.h5", "v", "--histogram", "--density", density, "-o", "no.svg", code=2)
 
     def test_script_draws_the_same(self):
         self.anagyre("plot", "pair.nh", "--x", "x", "--y", "x'", "-o", "a.svg", "--script")
@@ -154,7 +195,7 @@ class Figures(Case):
             text = file.read()
         self.assertEqual(text.count("tolerance 10⁻⁸"), 1)  # of routh, which is near 1; energy: 1e-10 + 1.65e-8
         self.assertEqual(text.count("tolerance 2×10⁻⁸"), 1)
-        self.assertIn("set xlabel 't (s)'", text)
+        self.assertIn("set xlabel '{/:Italic t} (s)'", text)
         self.anagyre("run", "routh_sphere", "--t1", "2", "--dt", "0.01", "--method", "rk4", "-o", "f.h5", "--quiet")
         self.plot("f.h5", "--drift", "--script")
         with open(self.path("f.gp"), encoding="utf-8") as file:

@@ -290,17 +290,46 @@ function picture(): void {
 
 let recorder: MediaRecorder | null = null;
 let recorded = 0; // bytes of the video so far
-let ending = false; // asked to stop; a video has at least one picture, so it may have to wait for that
 const videoButton = button(icons.video, "Record a video (V)", () => record());
+
+/** Whether the browser can show a first picture of what was recorded: the first bytes are a header without any. */
+function playable(video: Blob): Promise<boolean> {
+  return new Promise((answer) => {
+    const probe = document.createElement("video");
+    const address = URL.createObjectURL(video);
+    const close = (yes: boolean): void => {
+      probe.onloadeddata = probe.onerror = null;
+      probe.removeAttribute("src");
+      URL.revokeObjectURL(address);
+      answer(yes);
+    };
+    probe.onloadeddata = () => close(true);
+    probe.onerror = () => close(false);
+    probe.muted = true;
+    probe.preload = "auto";
+    probe.src = address;
+  });
+}
+
+/** Ends a recording once it has a picture; until then the stage is drawn again, as only new pictures are recorded. */
+async function finish(recording: MediaRecorder, pieces: Blob[]): Promise<void> {
+  while (recording.state === "recording" && !(recorded > 0 && (await playable(new Blob(pieces, { type: recording.mimeType }))))) {
+    stage!.draw();
+    recording.requestData();
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  if (recording.state === "recording") recording.stop();
+}
+
 function record(): void {
   if (!stage) return;
   if (recorder) {
-    ending = true;
-    if (recorded > 0) recorder.stop();
+    recorder.dispatchEvent(new Event("finish"));
     return;
   }
-  const kind = ["video/webm;codecs=vp9", "video/webm", "video/mp4"].find((k) => MediaRecorder.isTypeSupported(k));
-  if (typeof MediaRecorder === "undefined" || !kind) {
+  const kinds = typeof MediaRecorder === "undefined" ? [] : ["video/webm;codecs=vp9", "video/webm", "video/mp4"];
+  const kind = kinds.find((k) => MediaRecorder.isTypeSupported(k));
+  if (!kind) {
     flash("This browser cannot record videos.");
     return;
   }
@@ -308,14 +337,16 @@ function record(): void {
   stage.detail.held = true;
   stage.opaque(theme.background);
   stage.draw(); // the video gets the size of this picture
-  recorder = new MediaRecorder(stage.canvas.captureStream(60), { mimeType: kind, videoBitsPerSecond: 8e6 });
-  [recorded, ending] = [0, false];
-  recorder.ondataavailable = (e) => {
+  const recording = new MediaRecorder(stage.canvas.captureStream(60), { mimeType: kind, videoBitsPerSecond: 8e6 });
+  recorder = recording;
+  recorded = 0;
+  recording.ondataavailable = (e) => {
     pieces.push(e.data);
     recorded += e.data.size;
-    if (ending && recorded > 0 && recorder?.state === "recording") recorder.stop();
   };
-  recorder.onstop = () => {
+  recording.addEventListener("finish", () => void finish(recording, pieces), { once: true });
+  recording.onstop = () => {
+    for (const track of recording.stream.getTracks()) track.stop(); // pictures are no longer copied for it
     save(new Blob(pieces, { type: kind }), kind.startsWith("video/mp4") ? "mp4" : "webm");
     recorder = null;
     stage!.detail.held = false;
@@ -323,7 +354,7 @@ function record(): void {
     videoButton.classList.remove("recording");
     tell("");
   };
-  recorder.start(500);
+  recording.start(500);
   videoButton.classList.add("recording");
   tell("Recording; V ends it.");
   play(true);
@@ -379,7 +410,8 @@ addEventListener("keydown", (e) => {
 
 function fit(): void {
   const box = get("stage");
-  stage?.resize(box.clientWidth, box.clientHeight);
+  const buttons = get("switches");
+  stage?.resize(box.clientWidth, box.clientHeight, buttons.offsetHeight && buttons.offsetTop + buttons.offsetHeight);
   plots.resize();
 }
 new ResizeObserver(fit).observe(get("main"));
@@ -396,7 +428,7 @@ function frame(now: number): void {
     else {
       seek(to);
       play(false);
-      recorder?.stop();
+      recorder?.dispatchEvent(new Event("finish"));
     }
   }
   stage?.draw();

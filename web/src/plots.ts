@@ -34,6 +34,7 @@ export class Plots {
   private theme: Theme;
   private time: number;
   private width = 0;
+  private readonly quiet: number; // what stays below it is 0
 
   constructor(
     private readonly host: HTMLElement,
@@ -43,6 +44,7 @@ export class Plots {
   ) {
     this.theme = theme;
     this.time = runs[0].from;
+    this.quiet = Math.min(...runs.map((r) => r.quiet));
     this.waiting = runs[0].panels.filter((p) => p.main).map((p) => this.makeBox(p));
   }
 
@@ -131,7 +133,7 @@ export class Plots {
     const { data, series } = this.data(panel);
     const from = Math.min(...this.runs.map((r) => r.from));
     const to = Math.max(...this.runs.map((r) => r.to));
-    const quiet = Math.min(...this.runs.map((r) => r.quiet));
+    const quiet = this.quiet;
     const axis = { stroke: () => this.theme.text, font: "11px system-ui, sans-serif", grid: { stroke: () => this.theme.grid, width: 1 }, ticks: { show: false } };
     const plot = new uPlot(
       {
@@ -232,7 +234,8 @@ export class Plots {
       o.panel.entries.forEach((e, i) => {
         const one = o.values.children[i] as HTMLElement;
         const index = o.panel.entries.length > 1 ? subscripts[(i + 1) % 10] + " " : "";
-        const text = `${index}${short(at(e, t))}`;
+        const value = at(e, t);
+        const text = `${index}${Math.abs(value) <= this.quiet ? "0" : short(value)}`; // as the curve is drawn
         if (one.textContent !== text) one.textContent = text;
       });
     }

@@ -157,6 +157,7 @@ export class Stage {
   private stale = true;
   private time = 0;
   private far = false;
+  private covered = 0; // part of the height that is behind the switches
   private moved = false; // the camera, by the user
   private readonly arrowScale: Map<string, number>;
   readonly detail: Detail;
@@ -297,6 +298,7 @@ export class Stage {
     const right = new THREE.Vector3().crossVectors(this.camera.up, direction).normalize();
     const up = new THREE.Vector3().crossVectors(direction, right);
     const half = 0.92 * Math.tan((this.camera.fov * Math.PI) / 360);
+    const low = half * (1 - this.covered);
     const p = new THREE.Vector3();
     let distance = 1e-9;
     for (const s of spheres) {
@@ -304,7 +306,7 @@ export class Stage {
       const depth = p.dot(direction);
       const widest = Math.abs(p.dot(right)) + 1.05 * s.w;
       const highest = Math.abs(p.dot(up)) + 1.05 * s.w;
-      distance = Math.max(distance, depth + s.w, depth + highest / half, depth + widest / (half * this.camera.aspect));
+      distance = Math.max(distance, depth + s.w, depth + highest / low, depth + widest / (half * this.camera.aspect));
     }
     return Math.max(distance, 1.2 * this.size);
   }
@@ -395,12 +397,14 @@ export class Stage {
     this.stale = true;
   }
 
-  resize(width: number, height: number): void {
+  /** `covered`: so much of the upper edge is behind the switches; what is to be seen stands below it. */
+  resize(width: number, height: number, covered: number): void {
     if (width < 2 || height < 2) return;
     const first = this.camera.aspect === 1;
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
-    this.camera.updateProjectionMatrix();
+    this.covered = Math.min(covered / height, 0.3);
+    this.camera.setViewOffset(width, height, 0, (-this.covered * height) / 2, width, height);
     if (first) this.look();
     this.stale = true;
   }
@@ -432,7 +436,7 @@ export class Stage {
     this.renderer.render(this.scene, this.camera);
   }
 
-  /** How far the drawn objects of a group stick out of the picture: 1 is its edge; for tests. */
+  /** How far the drawn objects of a group stick out of the free part of the picture: 1 is its edge; for tests. */
   outside(group: string): number {
     const p = new THREE.Vector3();
     let most = 0;
@@ -444,7 +448,7 @@ export class Stage {
         for (const y of [box.min.y, box.max.y])
           for (const z of [box.min.z, box.max.z]) {
             p.set(x, y, z).project(this.camera);
-            most = Math.max(most, Math.abs(p.x), Math.abs(p.y));
+            most = Math.max(most, Math.abs(p.x), -p.y, p.y / (1 - 2 * this.covered));
           }
     }
     return most;

@@ -1,11 +1,55 @@
 /* SPDX-License-Identifier: MIT
- * Warnings and notes about a finished run. */
+ * Warnings and notes about a finished run: what makes its result doubtful, and what its reader should know. */
 #include <math.h>
 #include <string.h>
 
-#include "cli/result.h"
+#include "run/run.h"
 
-void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o) {
+typedef struct finished {
+  const ag_system *system;
+  const ag_record *record;
+  const ag_run_options *options;
+  const ag_run_result *result;
+} finished;
+
+/* ---- energy ---- */
+
+double ag_run_drift(const ag_record *record, const ag_run_result *r) {
+  return isfinite(r->energy0) && isfinite(*ag_record_kind(record, r->record, AG_COL_ENERGY)) ? r->energy_drift : NAN;
+}
+
+double ag_run_balance(const ag_run_result *r) { return r->work_energy - r->energy0 - r->work; }
+
+/* A conserved energy that changed, or a change that is not the work done; true: so it is. */
+static bool energy_notes(ag_ctx *ctx, const finished *o) {
+  const ag_run_result *r = o->result;
+  double allowed = ag_run_allowed_drift(o->options, r->energy_law, r->steps);
+  const char *remedy = o->options->dt > 0 ? "take smaller steps" : "use a smaller --rtol and --atol";
+  if (!(r->energy_size > 0)) return false;
+  if (r->energy_law == AG_ENERGY_CONSERVED) {
+    double drift = ag_run_drift(o->record, r) / r->energy_size;
+    if (!(drift > allowed)) return false;
+    ag_ctx_warn(
+        ctx, (ag_pos){0},
+        "the energy should be conserved but changed by %.2g of kinetic + |potential| energy (more than %.2g): %s, "
+        "and look for jumps in the equations",
+        drift, allowed, remedy);
+    return true;
+  }
+  if (r->energy_law == AG_ENERGY_NOISE) return false;
+  double balance = fabs(ag_run_balance(r)) / r->energy_size;
+  if (!(balance > allowed)) return false;
+  ag_ctx_warn(ctx, (ag_pos){0},
+              "the change of the energy differs from the work done by %.2g of kinetic + |potential| energy (more than "
+              "%.2g): %s, and look for jumps in the equations",
+              balance, allowed, remedy);
+  return true;
+}
+
+/* ---- contacts, observables, events ---- */
+
+/* A contact that would have to pull, with the time. Needs the body's event of lifting, or looks at the end. */
+static void contact_notes(ag_ctx *ctx, const finished *o) {
   const ag_model *m = ag_system_model(o->system);
   const ag_run_result *r = o->result;
   for (int i = 0; i < ag_model_n_contacts(m); i++) {
@@ -32,7 +76,8 @@ void ag_result_contacts(ag_ctx *ctx, const ag_outcome *o) {
   }
 }
 
-void ag_result_undefined(ag_ctx *ctx, const ag_outcome *o) {
+/* Observables that were not finite on the way. */
+static void undefined_notes(ag_ctx *ctx, const finished *o) {
   const ag_run_result *r = o->result;
   for (int i = 0; i < o->record->n_column; i++) {
     const ag_column *c = &o->record->columns[i];
@@ -50,7 +95,7 @@ void ag_result_undefined(ag_ctx *ctx, const ag_outcome *o) {
 }
 
 /* What is different on a path with noise. */
-static void noise_remarks(ag_ctx *ctx, const ag_outcome *o) {
+static void noise_notes(ag_ctx *ctx, const finished *o) {
   ag_pos nowhere = {0};
   bool looks = false;
   for (int i = 0; i < ag_model_n_events(ag_system_model(o->system)); i++) looks = looks || o->options->events;
@@ -67,7 +112,8 @@ static void noise_remarks(ag_ctx *ctx, const ag_outcome *o) {
     ag_ctx_note(ctx, nowhere, "steps with noise do not end where the equations switch (if, abs, sign, min, max)");
 }
 
-void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
+/* A start at rest, steps limited by stability, and the like. */
+static void motion_notes(ag_ctx *ctx, const finished *o) {
   static const double LIMITED = 2.5; /* explicit methods become unstable from 3 to 6 on */
   const ag_run_result *r = o->result;
   if (r->at_rest) ag_ctx_note(ctx, (ag_pos){0}, "the start is at rest in an equilibrium: nothing will move");
@@ -82,7 +128,7 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
         "this start value (%.3g) is lost in the rounding errors of larger components that move it: its error is not "
         "controlled",
         r->loose_size);
-  if (o->options->noise == AG_NOISE_PATH) noise_remarks(ctx, o);
+  if (o->options->noise == AG_NOISE_PATH) noise_notes(ctx, o);
   else if (r->pointwise)
     ag_ctx_warn(ctx, (ag_pos){0},
                 "with multipliers steps do not end where the equations switch (if, abs, sign, min, max), and nothing "
@@ -96,26 +142,12 @@ void ag_result_remarks(ag_ctx *ctx, const ag_outcome *o) {
                 r->stiffness);
 }
 
-void ag_result_warn(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when) {
-  for (int i = 0; i < record->n_column; i++) {
-    const ag_column *c = &record->columns[i];
-    bool finite = true, infinite = false;
-    for (int k = 0; k < c->rows * c->cols; k++) {
-      finite = finite && isfinite(values[c->offset + k]);
-      infinite = infinite || isinf(values[c->offset + k]);
-    }
-    if (infinite && c->kind == AG_COL_OBSERVABLE && strstr(c->name, ".slip_ratio"))
-      ag_ctx_note(ctx, (ag_pos){0}, "%s is infinite %s: friction acts, but no normal force", c->name, when);
-    if (finite || (c->kind == AG_COL_OBSERVABLE && ag_body_observes(m, c->name))) continue;
-    const char *what = c->kind == AG_COL_OBSERVABLE ? "observable " : "";
-    ag_ctx_warn(ctx, (ag_pos){0}, "%s%s is not finite %s", what, c->name, when);
-  }
-}
-
-void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o, const ag_run_result *r) {
+/* Places where it could not be decided whether an event or the section is crossed. */
+static void event_notes(ag_ctx *ctx, const finished *o) {
+  const ag_run_result *r = o->result;
   for (int e = 0; e < r->n_event; e++) {
     const ag_doubt *d = &r->doubts[e];
-    const ag_event *event = ag_run_event(sys, o, e);
+    const ag_event *event = ag_run_event(o->system, o->options, e);
     if (r->fitted[e] && r->event_count[e])
       ag_ctx_note(ctx, event->pos, "`%s` cannot be enclosed: that all its crossings were found is not proved",
                   event->name);
@@ -135,4 +167,49 @@ void ag_result_doubts(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o
                   "tolerances are not small enough",
                   d->first, d->n - 1, d->last, event->name);
   }
+}
+
+/* ---- all of them ---- */
+
+void ag_record_notes(ag_ctx *ctx, const ag_model *m, const ag_record *record, const double *values, const char *when) {
+  for (int i = 0; i < record->n_column; i++) {
+    const ag_column *c = &record->columns[i];
+    bool finite = true, infinite = false;
+    for (int k = 0; k < c->rows * c->cols; k++) {
+      finite = finite && isfinite(values[c->offset + k]);
+      infinite = infinite || isinf(values[c->offset + k]);
+    }
+    if (!finite && c->kind == AG_COL_OBSERVABLE && strstr(c->name, ".slip_ratio"))
+      ag_ctx_note(ctx, (ag_pos){0}, "%s is %s %s: %s", c->name, infinite ? "infinite" : "not defined", when,
+                  infinite ? "friction acts, but no normal force" : "neither friction nor a normal force acts");
+    if (finite || (c->kind == AG_COL_OBSERVABLE && ag_body_observes(m, c->name))) continue;
+    const char *what = c->kind == AG_COL_OBSERVABLE ? "observable " : "";
+    ag_ctx_warn(ctx, (ag_pos){0}, "%s%s is not finite %s", what, c->name, when);
+  }
+}
+
+void ag_run_left(const ag_system *sys, const ag_run_result *r, ag_text *out) {
+  const ag_model *m = ag_system_model(sys);
+  if (!r->left) return;
+  ag_print(ag_model_nodes(m), ag_model_domains(m)[r->left - 1].x, out);
+  ag_text_printf(out, " = %.6g at t = %.6g, not in %.6g..%.6g", r->left_value, r->left_t, r->left_from, r->left_to);
+}
+
+bool ag_run_notes(ag_ctx *ctx, const ag_system *sys, const ag_record *record, const ag_run_options *options,
+                  const ag_run_result *r) {
+  const finished o = {sys, record, options, r};
+  const ag_pos nowhere = {0};
+  const bool doubtful = energy_notes(ctx, &o);
+  ag_record_notes(ctx, ag_system_model(sys), record, r->record, "at the end");
+  undefined_notes(ctx, &o);
+  contact_notes(ctx, &o);
+  motion_notes(ctx, &o);
+  event_notes(ctx, &o);
+  if (r->engine_note) ag_ctx_note(ctx, nowhere, "%s", r->engine_note);
+  if (r->renewed) ag_ctx_note(ctx, nowhere, "%s", r->renewed);
+  ag_text left = {0};
+  ag_run_left(sys, r, &left);
+  if (left.n && ag_end_status(r->end) != AG_OK) ag_ctx_note(ctx, nowhere, "it had left its domain: %s", left.s);
+  ag_text_done(&left);
+  return doubtful;
 }

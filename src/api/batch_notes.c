@@ -2,7 +2,7 @@
  * Warnings about the members of a batch: as for single runs, but once for all members of a kind. */
 #include <math.h>
 
-#include "cli/batch.h"
+#include "api/api_internal.h"
 
 /* Members for which something holds. */
 typedef struct kind {
@@ -15,13 +15,14 @@ static void count(kind *k, bool holds, long member) {
   k->n++;
 }
 
-/* "3 of 100 members (the first is member 17)" */
-static void put_kind(const kind *k, const ag_batch_report *b, ag_text *out) {
-  ag_text_printf(out, "in %ld of %ld members", k->n, b->members->n);
-  if (k->n < b->members->n) ag_text_printf(out, " (the first is member %ld)", k->first);
+/* "in 3 of 100 members (the first is member 17)" */
+static void put_kind(const kind *k, const anagyre_batch *b, ag_text *out) {
+  const long n = anagyre_batch_size(b);
+  ag_text_printf(out, "in %ld of %ld members", k->n, n);
+  if (k->n < n) ag_text_printf(out, " (the first is member %ld)", k->first);
 }
 
-static void warn(ag_ctx *ctx, const ag_batch_report *b, const kind *k, const char *what) {
+static void warn(ag_ctx *ctx, const anagyre_batch *b, const kind *k, const char *what) {
   ag_text text = {0};
   if (!k->n) return;
   put_kind(k, b, &text);
@@ -29,14 +30,19 @@ static void warn(ag_ctx *ctx, const ag_batch_report *b, const kind *k, const cha
   ag_text_done(&text);
 }
 
-static bool audit_energy(const ag_batch_report *b, ag_ctx *ctx) {
-  const ag_run_options *o = &b->options.run;
-  ag_energy_law law = ag_system_energy_law(ag_varied_system(b->members->varied));
+/* NULL: it did not start. */
+static const ag_batch_member *member_of(const anagyre_batch *b, long i) {
+  long row = ag_api_batch_row(b, i);
+  return row >= 0 ? &ag_api_batch_result(b)->members[row] : NULL;
+}
+
+static bool energy_notes(ag_ctx *ctx, const anagyre_batch *b, const ag_system *sys, const ag_run_options *o) {
+  ag_energy_law law = ag_system_energy_law(sys);
   kind off = {0};
   double worst = 0, limit = 0;
   long which = 0;
-  for (long i = 0; i < b->members->n; i++) {
-    const ag_batch_member *m = ag_batch_report_member(b, i);
+  for (long i = 0; i < anagyre_batch_size(b); i++) {
+    const ag_batch_member *m = member_of(b, i);
     if (!m || !m->audit.measured || !(m->audit.size > 0)) continue;
     double drift = m->audit.drift / m->audit.size, allowed = ag_run_allowed_drift(o, law, m->steps);
     count(&off, drift > allowed, i);
@@ -57,8 +63,7 @@ static bool audit_energy(const ag_batch_report *b, ag_ctx *ctx) {
   return true;
 }
 
-static void audit_contacts(const ag_batch_report *b, ag_ctx *ctx, const kind *lifted) {
-  const ag_model *m = ag_varied_model(b->members->varied);
+static void contact_notes(ag_ctx *ctx, const anagyre_batch *b, const ag_model *m, const kind *lifted) {
   ag_text text = {0};
   int lift = -1;
   for (int i = 0; i < ag_model_n_contacts(m) && lift < 0; i++) lift = ag_audit_lift(m, i);
@@ -69,10 +74,10 @@ static void audit_contacts(const ag_batch_report *b, ag_ctx *ctx, const kind *li
   ag_text_done(&text);
 }
 
-bool ag_batch_audit(const ag_batch_report *b, ag_ctx *ctx) {
+bool ag_api_batch_notes(ag_ctx *ctx, const anagyre_batch *b, const ag_system *sys, const ag_run_options *o) {
   kind lifted = {0}, pointwise = {0}, one_sided = {0}, doubts = {0}, loose = {0};
-  for (long i = 0; i < b->members->n; i++) {
-    const ag_batch_member *m = ag_batch_report_member(b, i);
+  for (long i = 0; i < anagyre_batch_size(b); i++) {
+    const ag_batch_member *m = member_of(b, i);
     if (!m) continue;
     count(&lifted, m->audit.lifted, i);
     count(&pointwise, m->audit.pointwise, i);
@@ -80,7 +85,7 @@ bool ag_batch_audit(const ag_batch_report *b, ag_ctx *ctx) {
     count(&doubts, m->audit.doubts > 0, i);
     count(&loose, m->audit.loose, i);
   }
-  audit_contacts(b, ctx, &lifted);
+  contact_notes(ctx, b, ag_system_model(sys), &lifted);
   warn(ctx, b, &pointwise,
        "steps do not end where the equations switch (if, abs, sign, min, max), since multipliers are used: accuracy is "
        "lost there");
@@ -88,5 +93,5 @@ bool ag_batch_audit(const ag_batch_report *b, ag_ctx *ctx) {
   warn(ctx, b, &doubts, "an event, or the section, stayed undecided somewhere: a single run says where");
   warn(ctx, b, &loose,
        "a start value is lost in the rounding errors of larger components that move it: its error is not controlled");
-  return audit_energy(b, ctx);
+  return energy_notes(ctx, b, sys, o);
 }
