@@ -18,6 +18,7 @@ typedef struct plan {
   int n_y;
   ag_choice y[MOST];
   ag_choice by; /* colour, or the second axis of an image; column NULL: none */
+  bool many;    /* several ensembles over each other */
 } plan;
 
 /* ---- choosing ---- */
@@ -334,11 +335,13 @@ static ag_status add_curves(ag_figure *f, ag_panel *panel, ag_source *s, const p
   if (!ag_source_read(s, n + n_y, at, v, &rows, trouble)) return AG_SYSTEM;
   for (int k = 0; k < n + n_y; k++) drop_huge(rows, v[k]);
   panel->quiet = which ? fmin(panel->quiet, s->atol) : s->atol;
+  const bool in_time = p->x.column->kind == AG_COL_TIME;
   for (int k = 0; k < n_y; k++) {
-    if (s->statistic && n == 1 && !panel->change_of && p->x.column->kind == AG_COL_TIME)
-      ag_figure_bands(panel, s, &all[1], k, n_source > 1 ? which : k, rows, v[0], v[n + k]);
-    if (s->n_chosen && n == 1 && !panel->change_of && p->x.column->kind == AG_COL_TIME)
-      ag_figure_chosen(panel, s, ag_figure_name(f->arena, y, k), n_source > 1 ? which : k, rows, v[0]);
+    if (s->statistic && n == 1 && !panel->change_of && in_time)
+      ag_figure_bands(panel, s, &all[1], k, n_source > 1 ? which : k, rows, v[0], v[n + k], !p->many);
+    if (s->n_chosen && n == 1 && !panel->change_of)
+      ag_figure_chosen(panel, s, in_time ? NULL : ag_figure_name(f->arena, &p->x, 0), ag_figure_name(f->arena, y, k),
+                       n_source > 1 ? which : k, rows, v[0]);
     ag_curve *c = &panel->curves[panel->n_curve++];
     *c = (ag_curve){.name = n_source > 1 ? ag_arena_str(f->arena, short_name(s->path)) : ag_figure_name(f->arena, y, k),
                     .foreign = n_source > 1,
@@ -444,13 +447,16 @@ ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const a
   *f = (ag_figure){.arena = ag_arena_create(), .title = "", .about = ""};
   if (!ag_units_check(sources[0], o->units, trouble)) return AG_WRONG;
   AG_TRY(choose(sources[0], o, &p, trouble));
+  int ensembles = 0;
+  for (int i = 0; i < n; i++) ensembles += sources[i]->statistic != NULL;
+  p.many = ensembles > 1;
   f->panels = AG_NEWN(f->arena, ag_panel, p.n_y);
   for (int i = 0; i < p.n_y; i++)
     AG_TRY(o->histogram ? ag_figure_histogram(f, sources[0], &p.y[i], o, trouble)
                         : add_panel(f, n, sources, &p, &p.y[i], o, trouble));
   if (!ag_density_check(o->density, f, trouble)) return AG_WRONG;
   f->title = ag_arena_str(f->arena, o->title ? o->title : sources[0]->title);
-  if (o->about) f->about = ag_figure_about(f, n, sources);
+  if (o->about) f->about = ag_figure_about(f, n, sources, o->histogram);
   bool in_time = !o->histogram && p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;
   if (in_time && n == 1) f->marks = sources[0]->marks, f->n_marks = sources[0]->n_marks;
   return AG_OK;

@@ -7,11 +7,11 @@
 #include "view/view_internal.h"
 
 void ag_figure_bands(ag_panel *panel, const ag_source *s, const ag_choice *y, int k, int colour, long rows,
-                     const double *x, const double *mean) {
+                     const double *x, const double *mean, bool quantiles) {
   static const char *const ends[][2] = {{"q05", "q95"}, {"q25", "q75"}, {"stderr", "stderr"}};
   static const double cover[] = {0.15, 0.2, 0.45};
   const int size = y->column->rows * y->column->cols;
-  for (int b = 0; b < 3; b++) {
+  for (int b = quantiles ? 0 : 2; b < 3; b++) {
     const double *low = s->statistic(s, ends[b][0], y->column), *high = s->statistic(s, ends[b][1], y->column);
     if (!low || !high) continue;
     ag_curve c = {.name = "", .colour = colour, .n = rows, .band = cover[b], .x = ag_figure_copy(rows, x)};
@@ -25,13 +25,15 @@ void ag_figure_bands(ag_panel *panel, const ag_source *s, const ag_choice *y, in
   }
 }
 
-void ag_figure_chosen(ag_panel *panel, const ag_source *s, const char *name, int colour, long rows, const double *x) {
-  long stride;
-  const double *v = s->chosen(s, name, &stride);
-  for (long k = 0; v && k < s->n_chosen && k < AG_MOST_CHOSEN; k++) {
-    ag_curve c = {.name = "", .colour = colour, .n = rows, .fine = true, .x = ag_figure_copy(rows, x)};
-    c.y = ag_figure_copy(rows, x);
+void ag_figure_chosen(ag_panel *panel, const ag_source *s, const char *across, const char *name, int colour, long rows,
+                      const double *t) {
+  long stride, step = 1;
+  const double *v = s->chosen(s, name, &stride), *u = across ? s->chosen(s, across, &step) : t;
+  for (long k = 0; v && u && k < s->n_chosen && k < AG_MOST_CHOSEN; k++) {
+    ag_curve c = {.name = "", .colour = colour, .n = rows, .fine = true, .x = ag_figure_copy(rows, t)};
+    c.y = ag_figure_copy(rows, t);
     for (long r = 0; r < rows; r++) c.y[r] = v[(k * rows + r) * stride];
+    for (long r = 0; r < rows && across; r++) c.x[r] = u[(k * rows + r) * step];
     panel->curves[panel->n_curve++] = c;
   }
 }
@@ -137,16 +139,27 @@ static const char *paths_of(ag_figure *f, int n, ag_source *const *sources) {
   return kept;
 }
 
-const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources) {
+/* What the curves of ensembles are; "" without ensembles. */
+static const char *means_of(const ag_figure *f, int n, ag_source *const *sources) {
+  int ensembles = 0;
+  bool bands = false, thin = false;
+  for (int i = 0; i < n; i++) ensembles += sources[i]->statistic != NULL;
+  for (int i = 0; i < f->n_panel && ensembles; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++) {
+      bands = bands || f->panels[i].curves[k].band > 0;
+      thin = thin || f->panels[i].curves[k].fine;
+    }
+  if (bands && ensembles > 1) return "means with two standard errors";
+  if (bands) return "mean with two standard errors, quantiles 0.25 to 0.75, 0.05 to 0.95";
+  return !ensembles ? "" : thin ? "means, and some paths as thin lines" : "means";
+}
+
+const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources, bool histogram) {
   const ag_source *s = sources[0];
-  bool bands = false, paths = s->noise;
+  bool paths = s->noise;
   for (int i = 1; i < n; i++)
     paths = paths && sources[i]->noise && !strcmp(sources[i]->steps, s->steps) && !strcmp(sources[i]->about, s->about);
   if (paths) return ag_arena_printf(f->arena, "%s%s", s->about, paths_of(f, n, sources));
-  if (n > 1) return "";
-  for (int i = 0; i < f->n_panel && s->statistic; i++)
-    for (int k = 0; k < f->panels[i].n_curve; k++) bands = bands || f->panels[i].curves[k].band > 0;
-  if (!bands) return ag_arena_str(f->arena, s->about);
-  return ag_arena_printf(f->arena, "mean with two standard errors, quantiles 0.25 to 0.75, 0.05 to 0.95%s%s",
-                         *s->about ? "; " : "", s->about);
+  const char *means = histogram ? "" : means_of(f, n, sources), *about = n > 1 ? "" : s->about;
+  return ag_arena_printf(f->arena, "%s%s%s", means, *means && *about ? "; " : "", about);
 }

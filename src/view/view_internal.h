@@ -50,12 +50,15 @@ const char *ag_figure_axis(ag_arena *arena, const ag_choice *c);
 const char *ag_figure_unit(ag_figure *f, const ag_figure_request *o, const ag_choice *c);
 double *ag_figure_copy(long n, const double *v); /* to be freed */
 
-/* Of an ensemble, behind the mean: quantiles 0.05 to 0.95 and 0.25 to 0.75, and two standard errors about it. */
+/* Of an ensemble, behind the mean: quantiles 0.05 to 0.95 and 0.25 to 0.75 if asked for, and two standard errors about
+ * it. */
 void ag_figure_bands(ag_panel *panel, const ag_source *s, const ag_choice *y, int k, int colour, long rows,
-                     const double *x, const double *mean);
-/* Behind them, at most AG_MOST_CHOSEN paths of an ensemble whose rows are stored in full. */
+                     const double *x, const double *mean, bool quantiles);
+/* Behind them, at most AG_MOST_CHOSEN paths of an ensemble whose rows are stored in full: a number over another one, or
+ * over t (across: NULL). */
 enum { AG_MOST_CHOSEN = 64 };
-void ag_figure_chosen(ag_panel *panel, const ag_source *s, const char *name, int colour, long rows, const double *x);
+void ag_figure_chosen(ag_panel *panel, const ag_source *s, const char *across, const char *name, int colour, long rows,
+                      const double *t);
 /* density.c: the density that a list gives for a column: 1, its values at x (NaN where it is none); 0: it gives none;
  * -1 with a line in *trouble. */
 int ag_density_of(const ag_source *s, const char *list, const char *column, long n, const double *x, double *y,
@@ -65,9 +68,9 @@ bool ag_density_check(const char *list, const ag_figure *f, ag_text *trouble);
 /* A panel with the densities of the last row of an ensemble. */
 AG_MUST_USE ag_status ag_figure_histogram(ag_figure *f, const ag_source *s, const ag_choice *y,
                                           const ag_figure_request *o, ag_text *trouble);
-/* The line below the figure: what its bands are, then that of the source; of several sources if they are paths of the
- * same model with the same noise. */
-const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources);
+/* The line below the figure: what the curves of ensembles are, then that of the source; of several sources if they are
+ * paths of the same model with the same noise. */
+const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources, bool histogram);
 
 /* Is it a table of strong and weak orders? */
 bool ag_figure_has_orders(const ag_source *s);

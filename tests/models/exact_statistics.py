@@ -153,11 +153,14 @@ ROWS = {"disk": lambda: disk(True), "disk, printed": lambda: disk(False), "ball"
         "pendulum": pendulum, "sphere": sphere, "top": top}
 
 
+SEED = "11"
+
+
 def ensemble(program, text, paths, words):
     with open("m.nh", "w", encoding="utf-8") as file:
         file.write("model m\n" + text)
     every = words[words.index("--t1") + 1]
-    command = [program, "ensemble", "m.nh", "--seed", "11", "--paths", str(paths), "--every", every, "--json", "--quiet"]
+    command = [program, "ensemble", "m.nh", "--seed", SEED, "--paths", str(paths), "--every", every, "--json", "--quiet"]
     if paths < 10000:  # less than a compiler takes
         command += ["--engine", "interpreted"]
     done = subprocess.run([*command, *words], capture_output=True, text=True, check=False)
@@ -197,7 +200,9 @@ def main():
     parser.add_argument("--paths", type=int, default=2048)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--seed", default=SEED)
     a = parser.parse_args()
+    globals()["SEED"] = a.seed
     program, bad = os.path.abspath(a.program), 0
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

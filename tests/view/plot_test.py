@@ -143,6 +143,23 @@ class Figures(Case):
             blocks = file.read().split("\n\n\n")
         curves = [[float(line.split()[1]) for line in block.splitlines()] for block in blocks if block.strip()]
         self.assertIn([float(f"{v:.10g}") for v in chosen["observables"]["v"]], curves)
+        self.plot("some.h5", "--x", "th", "--y", "v", "-o", "plane.svg", "--script")
+        with open(self.path("plane.gp"), encoding="utf-8") as file:
+            script = file.read()
+        self.assertEqual((script.count("linewidth 0.4"), script.count("filledcurves")), (4, 0))
+        with open(self.path("plane.svg"), encoding="utf-8") as file:
+            self.assertIn("means, and some paths as thin lines", file.read())
+        with open(self.path("plane.dat"), encoding="utf-8") as file:
+            blocks = file.read().split("\n\n\n")
+        planes = [[tuple(map(float, line.split()[:2])) for line in block.splitlines()] for block in blocks if block.strip()]
+        self.assertIn([tuple(float(f"{v:.10g}") for v in row) for row in zip(*(chosen["observables"][c] for c in ("th", "v")))],
+                      planes)
+        self.anagyre(*args, "--paths", "600", "--method", "rk4", "-o", "other.h5")
+        self.plot("some.h5", "other.h5", "v", "-o", "two.svg", "--script")
+        with open(self.path("two.gp"), encoding="utf-8") as file:
+            self.assertEqual(file.read().count("filledcurves"), 2)
+        with open(self.path("two.svg"), encoding="utf-8") as file:
+            self.assertIn("means with two standard errors", file.read())
         self.plot("some.h5", "v,th", "--histogram", "--density", "v=exp(-x^2/(2*kT));th=exp(cos(x)/kT)", "-o", "h.svg",
                   "--script")
         with open(self.path("h.dat"), encoding="utf-8") as file:
