@@ -127,6 +127,10 @@ static void put_run(const file_info *t, ag_text *out) {
     line(out, "method", "%s, rtol %g, atol %g, %s", shown(t, "/options@method"),
          ag_fields_get_number(p, "/options@rtol", NAN), ag_fields_get_number(p, "/options@atol", NAN),
          shown(t, "/options@closure"));
+  if (!strcmp(text(t, "/options@noise"), "path"))
+    line(out, "noise", "seed %ld, path %ld, grid of %s", ag_fields_get_integer(p, "/options@seed", 0),
+         ag_fields_get_integer(p, "/options@path", 0),
+         ag_number_text(ag_fields_get_number(p, "/options@dt_base", NAN)).s);
   put_lines(t, "/options/set", "set", out);
   long steps = ag_fields_get_integer(p, "/summary@steps", -1);
   if (steps >= 0) line(out, "steps", "%ld (%ld rejected)", steps, ag_fields_get_integer(p, "/summary@rejected", 0));
@@ -192,11 +196,12 @@ static void write_text(const file_info *t, ag_text *out) {
   bool batch = !strcmp(text(t, "@kind"), "batch");
   if (batch) put_batch(t, out);
   if (!strcmp(text(t, "@kind"), "ensemble"))
-    line(out, "ensemble", "%ld of %ld paths, %ld failed, seed %ld; rows are means",
+    line(out, "ensemble", "%ld of %ld paths, %ld failed, seed %ld, base grid of %s; rows are means",
          ag_fields_get_integer(&a->fields, "/ensemble@paths", 0),
          ag_fields_get_integer(&a->fields, "/ensemble@wanted", 0),
          ag_fields_get_integer(&a->fields, "/ensemble@failed", 0),
-         ag_fields_get_integer(&a->fields, "/ensemble@seed", 0));
+         ag_fields_get_integer(&a->fields, "/ensemble@seed", 0),
+         ag_number_text(ag_fields_get_number(&a->fields, "/ensemble@dt_base", NAN)).s);
   if (batch && !*text(t, "/options@section")) line(out, "rows", "%ld, one per member", a->n_row);
   else if (*text(t, "/options@section"))
     line(out, "rows", "%ld, at the crossings of the section %s", a->n_row, shown(t, "/options@section"));

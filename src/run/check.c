@@ -274,7 +274,7 @@ static ag_status check_path(ag_ctx *ctx, const ag_system *sys, const ag_run_opti
   for (int i = 0; i < ag_model_n_events(m) && o->events; i++) {
     const ag_event *e = &ag_model_events(m)[i];
     if (!ag_model_has_force(m, 1, &e->x)) continue;
-    ag_ctx_error(ctx, e->pos,
+    ag_ctx_error(ctx, nowhere,
                  "the event `%s` reads a force of constraint, which is white noise on a path: use --no-events",
                  e->name);
     return AG_WRONG;

@@ -72,7 +72,9 @@ def main():
     ensemble(*base, "--paths", "1500", "--from", "a.h5", "-o", "b.h5")
     continued = ensemble(*base, "--paths", "1500", "--from", "b.h5")
     check(bare(continued) == bare(ensemble(*base, "--paths", "1500")), "continued")
-    check("ensemble" in run("info", "b.h5").stdout, "info")
+    check(", seed 7, base grid of 0.05; rows are means" in run("info", "b.h5").stdout, "info")
+    run("run", "m.nh", "--seed", "7", "--path", "3", "--dt", "0.025", "--dt-base", "0.05", "--t1", "1", "-o", "one.h5")
+    check("seed 7, path 3, grid of 0.05\n" in run("info", "one.h5").stdout, "info of a path")
     run("ensemble", "m.nh", *base, "--paths", "100", "-o", "c.json", "--quiet")
     with open("c.json", encoding="utf-8") as file:
         check(json.load(file)["paths"] == 100, "a .json file")
