@@ -308,6 +308,22 @@ static bool has_numbers(const ag_curve *c) {
 /* A file name without folders. */
 static const char *short_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
+/* A file is named without its ending in the figure, unless two files would have one name. */
+static void name_files(ag_figure *f, int n, ag_source *const *sources) {
+  const char **names = AG_NEWN(f->arena, const char *, n);
+  for (int i = 0; i < n; i++) {
+    char *name = ag_arena_str(f->arena, short_name(sources[i]->path)), *dot = strrchr(name, '.');
+    if (dot && dot > name) *dot = 0;
+    for (int j = 0; j < i; j++)
+      if (!strcmp(names[j], name)) return;
+    names[i] = name;
+  }
+  for (int i = 0; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++)
+      for (int j = 0; j < n && f->panels[i].curves[k].foreign; j++)
+        if (!strcmp(f->panels[i].curves[k].name, short_name(sources[j]->path))) f->panels[i].curves[k].name = names[j];
+}
+
 /* Numbers whose differences could overflow are left out like NaN. */
 static void drop_huge(long n, double *v) {
   for (long i = 0; i < n; i++)
@@ -449,6 +465,7 @@ ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const a
     AG_TRY(o->histogram ? ag_figure_histogram(f, sources[0], &p.y[i], o, trouble)
                         : add_panel(f, n, sources, &p, &p.y[i], o, trouble));
   if (!ag_density_check(o->density, f, trouble)) return AG_WRONG;
+  if (n > 1) name_files(f, n, sources);
   f->title = ag_arena_str(f->arena, o->title ? o->title : sources[0]->title);
   if (o->about) f->about = ag_figure_about(f, n, sources);
   bool in_time = !o->histogram && p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;
