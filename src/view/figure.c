@@ -308,6 +308,18 @@ static bool has_numbers(const ag_curve *c) {
 /* A file name without folders. */
 static const char *short_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
+/* Is a point between gaps, or the only one? A line does not show it. */
+static bool has_alone(const ag_curve *c) {
+  bool before = false;
+  for (long i = 0; i < c->n; i++) {
+    const bool here = isfinite(c->x[i]) && isfinite(c->y[i]),
+               after = i + 1 < c->n && isfinite(c->x[i + 1]) && isfinite(c->y[i + 1]);
+    if (here && !before && !after) return true;
+    before = here;
+  }
+  return false;
+}
+
 /* A file is named without its ending in the figure, unless two files would have one name. */
 static void name_files(ag_figure *f, int n, ag_source *const *sources) {
   const char **names = AG_NEWN(f->arena, const char *, n);
@@ -445,6 +457,8 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
     some = some || has_numbers(c);
     panel->n_named += c->band == 0 && !c->fine;
     thin(f, panel, c);
+    if (panel->style == AG_STYLE_LINE && !panel->space && c->band == 0 && c->n <= 2000 && has_alone(c))
+      panel->style = AG_STYLE_LINE_POINTS;
   }
   panel->equal = panel->equal || is_named_place(panel);
   if (some) return AG_OK;

@@ -318,7 +318,11 @@ static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
     return;
   case AG_STYLE_LINE_POINTS:
     ag_text_printf(out, " with linespoints linewidth 1.2 pointtype %d pointsize %g dashtype %d linecolor rgb '%s'",
-                   c->foreign ? shapes[c->colour % N_COLOUR] : 7, c->foreign ? 0.35 : 0.25, c->dash % 5 + 1, colour);
+                   c->foreign ? shapes[c->colour % N_COLOUR] : 7,
+                   c->n < 8     ? 0.5
+                   : c->foreign ? 0.35
+                                : 0.25,
+                   c->dash % 5 + 1, colour);
     return;
   case AG_STYLE_DOTS:
     ag_text_printf(out, " with points pointtype 7 pointsize %g ", c->n > 5000 ? 0.06 : c->n > 500 ? 0.12 : 0.25);
