@@ -386,6 +386,26 @@ static void add_where(momenta *m) {
   for (int i = 0; i < m->n_turn; i++) ag_sheet_add(s, m->turns[i].as, ag_sheet_plain(s, m->turns[i].x));
 }
 
+/* Roots that the model names, such as the length of a vector, are written by their names, too. */
+static void name_roots(momenta *m) {
+  ag_sheet *s = m->s;
+  const ag_model *model = s->sys->model;
+  for (int i = 0; i < model->n_lets; i++) {
+    const ag_id x = ag_sheet_turned(s, model->lets[i].x), y = in_names(m, x);
+    const ag_id forms[] = {x, ag_sheet_plain(s, x), y, ag_sheet_normal(s, y)};
+    if (ag_node_op(s->g, x) != AG_OP_SQRT) continue;
+    const ag_id as = ag_input(s->g, model->lets[i].name, 1, 1, AG_LEAF_REAL);
+    bool seen = false;
+    for (int k = 0; k < 2 * s->n; k++) {
+      ag_id *end = k % 2 ? &s->lines[k / 2].right : &s->lines[k / 2].left, z = *end;
+      for (int f = 0; z && f < 4; f++) ag_substitute(s->g, 1, &forms[f], &as, 1, &z);
+      seen = seen || z != *end;
+      *end = z;
+    }
+    if (seen) ag_sheet_add(s, as, forms[3]);
+  }
+}
+
 /* x without numbers that multiply all of it. */
 static ag_id without_number(const ag_graph *g, ag_id x) {
   double number;
@@ -428,5 +448,6 @@ void ag_show_momenta(ag_sheet *s, void (*before)(ag_sheet *s), void (*after)(ag_
   for (int i = 0; i < n; i++) ag_sheet_add(s, forces[i].left, forces[i].right);
   after(s);
   add_where(&m);
+  name_roots(&m);
   free(m.turns);
 }

@@ -89,8 +89,36 @@ static void check_pair(void) {
   bench_done(&b);
 }
 
+/* A point at R e1 on a spring of length size = sqrt(2 - (R e1)[2]^2), where the model names both. */
+static ag_model *spring(void) {
+  ag_model *m = swing();
+  ag_graph *g = m->graph;
+  const ag_id q = m->coords[0].q, xi = m->coords[0].xi, o = ag_num(g, 0), one = ag_num(g, 1);
+  const ag_id c = ag_apply1(g, AG_OP_COS, q), s = ag_apply1(g, AG_OP_SIN, q), minus = ag_neg(g, s);
+  ag_id R = ag_rotation(g, ag_stack(g, 3, 3, (ag_id[]){c, minus, o, s, c, o, o, o, one})), v;
+  ag_id at = ag_mul(g, R, ag_stack(g, 3, 1, (ag_id[]){ag_num(g, 2), one, one})), y = ag_entry(g, at, 1, 0);
+  ag_id size = ag_apply1(g, AG_OP_SQRT, ag_sub(g, ag_num(g, 9), ag_mul(g, y, y)));
+  AG_MODEL_PUSH(m, lets, ((ag_item){"place", NULL, at, nowhere}));
+  AG_MODEL_PUSH(m, lets, ((ag_item){"size", NULL, size, nowhere}));
+  ag_forward(g, 1, &q, &xi, 1, &at, &v);
+  m->lagrangian = ag_sub(g, ag_mul(g, ag_num(g, 0.5), ag_dot(g, v, v)), ag_mul(g, size, ag_dot(g, at, at)));
+  return m;
+}
+
+static void check_spring(void) {
+  bench_system b;
+  ag_text text = {0};
+  bench_init(&b, &(mech_case){.make = spring});
+  print(&b, false, &text);
+  const char *root = text.s ? strstr(text.s, "sqrt(") : NULL;
+  AG_CHECK(root && !strstr(root + 1, "sqrt(") && strstr(text.s, "  size = sqrt("));
+  ag_text_done(&text);
+  bench_done(&b);
+}
+
 int main(void) {
   check_swing();
   check_pair();
+  check_spring();
   return each_case(check);
 }

@@ -309,6 +309,34 @@ static bool has_numbers(const ag_curve *c) {
 /* A file name without folders. */
 static const char *short_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
+/* Is a point between gaps, or the only one? A line does not show it. */
+static bool has_alone(const ag_curve *c) {
+  bool before = false;
+  for (long i = 0; i < c->n; i++) {
+    const bool here = isfinite(c->x[i]) && isfinite(c->y[i]),
+               after = i + 1 < c->n && isfinite(c->x[i + 1]) && isfinite(c->y[i + 1]);
+    if (here && !before && !after) return true;
+    before = here;
+  }
+  return false;
+}
+
+/* A file is named without its ending in the figure, unless two files would have one name. */
+static void name_files(ag_figure *f, int n, ag_source *const *sources) {
+  const char **names = AG_NEWN(f->arena, const char *, n);
+  for (int i = 0; i < n; i++) {
+    char *name = ag_arena_str(f->arena, short_name(sources[i]->path)), *dot = strrchr(name, '.');
+    if (dot && dot > name) *dot = 0;
+    for (int j = 0; j < i; j++)
+      if (!strcmp(names[j], name)) return;
+    names[i] = name;
+  }
+  for (int i = 0; i < f->n_panel; i++)
+    for (int k = 0; k < f->panels[i].n_curve; k++)
+      for (int j = 0; j < n && f->panels[i].curves[k].foreign; j++)
+        if (!strcmp(f->panels[i].curves[k].name, short_name(sources[j]->path))) f->panels[i].curves[k].name = names[j];
+}
+
 /* Numbers whose differences could overflow are left out like NaN. */
 static void drop_huge(long n, double *v) {
   for (long i = 0; i < n; i++)
@@ -432,6 +460,8 @@ static ag_status add_panel(ag_figure *f, int n, ag_source *const *sources, const
     some = some || has_numbers(c);
     panel->n_named += c->band == 0 && !c->fine;
     thin(f, panel, c);
+    if (panel->style == AG_STYLE_LINE && !panel->space && c->band == 0 && c->n <= 2000 && has_alone(c))
+      panel->style = AG_STYLE_LINE_POINTS;
   }
   panel->equal = panel->equal || is_named_place(panel);
   if (some) return AG_OK;
@@ -455,6 +485,7 @@ ag_status ag_figure_make(ag_figure *f, int n, ag_source *const *sources, const a
     AG_TRY(o->histogram ? ag_figure_histogram(f, sources[0], &p.y[i], o, trouble)
                         : add_panel(f, n, sources, &p, &p.y[i], o, trouble));
   if (!ag_density_check(o->density, f, trouble)) return AG_WRONG;
+  if (n > 1) name_files(f, n, sources);
   f->title = ag_arena_str(f->arena, o->title ? o->title : sources[0]->title);
   if (o->about) f->about = ag_figure_about(f, n, sources, o->histogram);
   bool in_time = !o->histogram && p.x.column->kind == AG_COL_TIME && p.kind == AG_SOURCE_RUN && !p.space;

@@ -214,6 +214,29 @@ static void test_paths(void) {
   ag_text_done(&trouble);
 }
 
+/* A point between gaps is seen as such, in a run and in a sweep; the gaps stay gaps. */
+static void test_alone(void) {
+  static const struct {
+    const char *table;
+    ag_style style;
+    int gaps;
+  } rows[] = {{"t,a\n0,1\n", AG_STYLE_LINE_POINTS, 0},
+              {"t,a\n0,1\n1,nan\n2,3\n3,4\n", AG_STYLE_LINE_POINTS, 1},
+              {"t,a\n0,1\n1,2\n2,nan\n3,4\n4,5\n", AG_STYLE_LINE, 1}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    ag_figure f;
+    ag_text trouble = {0}, data = {0};
+    AG_CHECK(make(&f, rows[i].table, (ag_figure_request){0}, &trouble) == AG_OK);
+    AG_CHECK(f.panels[0].style == rows[i].style);
+    ag_gnuplot_data(&f, &data);
+    int lines = 0;
+    for (const char *s = data.s; *s; s++) lines += s[0] == '\n' && s[1] == '\n' && s[2] && s[2] != '\n';
+    AG_CHECK(lines == rows[i].gaps);
+    ag_text_done(&trouble), ag_text_done(&data);
+    ag_figure_done(&f);
+  }
+}
+
 static void test_wrong(void) {
   static const struct {
     const char *text;
@@ -250,6 +273,7 @@ int main(void) {
   test_work();
   test_orders();
   test_paths();
+  test_alone();
   test_wrong();
   unlink(lab_file("t\n"));
   return ag_check_report();

@@ -22,6 +22,7 @@ typedef struct page {
 } page;
 
 static const double point = 72 / 2.54; /* points in a centimetre */
+static const double name_place = 1.7;  /* names of vertical axes, in letters from the left end of the page */
 static const double own_axis = 3.4;    /* letters that the numbers and the name of a horizontal axis take */
 
 static void quoted_label(const char *name, ag_text *out) {
@@ -44,12 +45,13 @@ void ag_quoted_axis(const char *name, const char *unit, ag_text *out) {
   ag_text_char(out, '\'');
 }
 
-/* gnuplot 5 takes a doubled quote for the end of the text at its beginning, so that a text gets another apostrophe. */
+/* gnuplot 5 takes a doubled quote for the end of the text at its beginning, so that a text gets another apostrophe: the
+ * prime of a velocity, x', or that of a word. */
 static void quoted_text(const char *s, ag_text *out) {
   ag_text text = {0};
-  for (; *s; s++) {
-    if (*s == '\'') ag_text_str(&text, "’");
-    else ag_text_char(&text, *s);
+  for (const char *at = s; *at; at++) {
+    if (*at == '\'') ag_text_str(&text, ag_label_prime(s, at) ? "′" : "’");
+    else ag_text_char(&text, *at);
   }
   ag_text_char(out, '\'');
   ag_escape_gnuplot(out, ag_text_cstr(&text));
@@ -112,14 +114,11 @@ static void put_decades(const ag_panel *p, char axis, bool stacked, double room,
   ag_text_printf(out, step > 1 ? "unset m%ctics\n" : "set m%ctics 10\n", axis);
 }
 
-/* Characters of the widest number beside a vertical axis. */
-static int label_width(const ag_figure *f) {
+/* Characters of the widest number beside the vertical axes of panels of this height, in letters. */
+static int label_width(const ag_figure *f, double letters) {
   int widest = 3;
   for (int i = 0; i < f->n_panel; i++) {
-    double lo, hi;
-    if (f->panels[i].log_y) continue;
-    ag_vertical_range(&f->panels[i], f->n_panel > 1, &lo, &hi);
-    int n = ag_tic_width(lo, hi, ag_tic_step(lo, hi, 4));
+    int n = ag_vertical_width(&f->panels[i], f->n_panel > 1, letters);
     widest = n > widest ? n : widest;
   }
   return widest < 16 ? widest : 16;
@@ -171,7 +170,9 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   bool square = first->equal || first->style == AG_STYLE_DOTS;
   double each = f->n_panel == 1 ? (square ? 0.8 : 0.62) * g.width : fmax(0.24 * g.width, 6 * g.font);
   int about = about_lines(f, &g), title = title_lines(f, &g);
-  g.left = (4.1 + 0.62 * label_width(f)) * g.font, g.right = (ag_scale_there(f) ? ag_scale_width(f) : 1.8) * g.font;
+  const double about_each = paper->height > 0 ? 0.8 * paper->height * point / f->n_panel : each;
+  g.left = (name_place + 1.9 + 0.62 * label_width(f, about_each / g.font)) * g.font;
+  g.right = (ag_scale_there(f) ? ag_scale_width(f) : 1.8) * g.font;
   const ag_mark_axis time = mark_axis(f, &g);
   g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * ag_mark_lines(f, &time) * g.font;
   place_key(f, &g);
@@ -226,10 +227,7 @@ static void put_terminal(const page *g, ag_figure_format format, const char *fig
 static void put_vertical(const ag_panel *p, const page *g, bool stacked, double height, ag_text *out) {
   double lo, hi;
   ag_vertical_range(p, stacked, &lo, &hi);
-  double n = fmax(2, fmin(6, height / (3.4 * g->font)));
-  double from, to, step = ag_tic_step(lo, hi, n);
-  ag_panel_range(p, true, &from, &to);
-  if (ag_is_nothing(from, to, p->quiet)) step = 2 * hi; /* 0 is the one number beside the axis */
+  double step = ag_vertical_step(p, stacked, height / g->font);
   ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, step);
   ag_text_printf(out, "set format y '%%.%dh'\n", ag_tic_digits(lo, hi, step));
 }
@@ -255,6 +253,8 @@ static void put_equal(const ag_panel *p, const page *g, double height, ag_text *
   for (int a = 0; a < 2; a++) {
     double middle = (lo[a] + hi[a]) / 2, half = size * length[a] / 2;
     double own = size * length[a] / step * (a ? 1.8 : 3.4) * g->font > length[a] ? 2 * step : step; /* no crowding */
+    if (floor((middle + half) / own) <= ceil((middle - half) / own))
+      own = ag_tic_step_two(middle - half, middle + half, 2);
     ag_text_printf(out, "set %crange [%.17g:%.17g]\nset %ctics %.17g\n", "xy"[a], middle - half, middle + half, "xy"[a],
                    own);
   }
@@ -284,11 +284,11 @@ void ag_upright(const char *name, const char *unit, double room, ag_text *out) {
 }
 
 /* room: characters that fit along the vertical axis. */
-static void put_axes(const ag_panel *p, bool bottom, double room, ag_text *out) {
+static void put_axes(const ag_panel *p, const page *g, bool bottom, double room, ag_text *out) {
   ag_text_str(out, "set xlabel ");
   ag_quoted_axis(bottom ? p->x : "", bottom ? p->unit[0] : "", out);
   ag_text_str(out, bottom ? " offset 0,0.3\nset format x '%h'\n" : "\nset format x ''\n");
-  ag_text_str(out, "set ylabel ");
+  ag_text_str(out, "set label "); /* not the label of the axis, whose place depends on the numbers of its own panel */
   if (p->change_of) {
     ag_text_str(out, "'|Δ ");
     ag_upright(p->change_of, "", room - 4, out);
@@ -298,7 +298,7 @@ static void put_axes(const ag_panel *p, bool bottom, double room, ag_text *out) 
     ag_text_char(out, '\'');
     ag_upright(p->y, p->unit[1], room, out);
   }
-  ag_text_str(out, "'\n");
+  ag_text_printf(out, "' at screen %.5f, graph 0.5 center rotate\n", name_place * g->font / g->width);
   if (p->log_x) ag_text_printf(out, "set logscale x\n%s", bottom ? "set format x '10^{%T}'\n" : "");
   if (p->log_y) ag_text_str(out, "set logscale y\nset format y '10^{%T}'\n");
   else ag_text_str(out, "unset logscale y\n");
@@ -318,7 +318,11 @@ static void put_style(const ag_panel *p, const ag_curve *c, ag_text *out) {
     return;
   case AG_STYLE_LINE_POINTS:
     ag_text_printf(out, " with linespoints linewidth 1.2 pointtype %d pointsize %g dashtype %d linecolor rgb '%s'",
-                   c->foreign ? shapes[c->colour % N_COLOUR] : 7, c->foreign ? 0.35 : 0.25, c->dash % 5 + 1, colour);
+                   c->foreign ? shapes[c->colour % N_COLOUR] : 7,
+                   c->n < 8     ? 0.5
+                   : c->foreign ? 0.35
+                                : 0.25,
+                   c->dash % 5 + 1, colour);
     return;
   case AG_STYLE_DOTS:
     ag_text_printf(out, " with points pointtype 7 pointsize %g ", c->n > 5000 ? 0.06 : c->n > 500 ? 0.12 : 0.25);
@@ -422,7 +426,7 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
     ag_box_axes(&g->space, p, each, out);
   } else {
     put_ranges(f, p, g, each, lo, hi, out);
-    put_axes(p, last || !shared, each / (0.52 * g->font) + 3, out); /* a little beyond its ends */
+    put_axes(p, g, last || !shared, each / (0.52 * g->font) + 3, out); /* a little beyond its ends */
     const ag_scale_place place = {g->width, g->height, g->width - g->right, bottom, each, g->font};
     if (p->z) ag_scale_put(f, p, &place, out);
     if (hi > lo) {

@@ -59,16 +59,23 @@ static double number_room(const ag_box *s, int a) {
   return a == 0 ? (0.6 * number_width(s, 0) + 0.8) * s->font : 1.2 * s->font;
 }
 
-/* About four tics along an axis, as many as there is room for, at least one. */
+static int tics_of(const ag_box *s, int a) {
+  return (int)(floor(s->hi[a] / s->step[a]) - ceil(s->lo[a] / s->step[a])) + 1;
+}
+
+/* About four tics along an axis, as many as there is room for, at least one; two, even if they are a little close: one
+ * number alone is no scale. */
 static void find_steps(ag_box *s) {
   for (int a = 0; a < 3; a++) {
-    double length = a == 0 ? s->u[0] : s->v[a], n = 4;
+    double length = a == 0 ? s->u[0] : s->v[a], extent = s->hi[a] - s->lo[a], n = 4;
     for (; n > 0.3; n *= 0.7) {
       s->step[a] = ag_tic_step(s->lo[a], s->hi[a], n);
-      if (s->step[a] / (s->hi[a] - s->lo[a]) * length >= number_room(s, a)) break;
+      if (s->step[a] / extent * length >= number_room(s, a)) break;
     }
-    for (; n < 20 && floor(s->hi[a] / s->step[a]) < ceil(s->lo[a] / s->step[a]); n *= 1.4)
-      s->step[a] = ag_tic_step(s->lo[a], s->hi[a], n);
+    for (; n < 20 && tics_of(s, a) < 1; n *= 1.4) s->step[a] = ag_tic_step(s->lo[a], s->hi[a], n);
+    const double one = s->step[a];
+    for (; n < 20 && tics_of(s, a) < 2; n *= 1.4) s->step[a] = ag_tic_step(s->lo[a], s->hi[a], n);
+    if (s->step[a] / extent * length < 0.8 * number_room(s, a)) s->step[a] = one;
   }
 }
 

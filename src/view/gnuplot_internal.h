@@ -6,6 +6,11 @@
 
 /* 1, 2 or 5 times a power of ten, so that about n fit into the range. */
 double ag_tic_step(double lo, double hi, double n);
+/* The same, but two tics at least: one number alone is no scale. */
+double ag_tic_step_two(double lo, double hi, double n);
+/* The step of the numbers beside a panel of this height, in letters, and the characters of the widest of them. */
+double ag_vertical_step(const ag_panel *p, bool stacked, double letters);
+int ag_vertical_width(const ag_panel *p, bool stacked, double letters);
 /* Digits that tell the numbers at tics apart, at least 6. */
 int ag_tic_digits(double lo, double hi, double step);
 /* The vertical range of a panel: a little beyond its numbers; rounding and tolerances do not fill it. */

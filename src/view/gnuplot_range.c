@@ -58,6 +58,37 @@ double ag_tic_step(double lo, double hi, double n) {
   return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
 }
 
+static int tics_within(double lo, double hi, double step) {
+  return (int)(floor(hi / step + 1e-9) - ceil(lo / step - 1e-9)) + 1;
+}
+
+double ag_tic_step_two(double lo, double hi, double n) {
+  double step = ag_tic_step(lo, hi, n);
+  while (n < 32 && tics_within(lo, hi, step) < 2) step = ag_tic_step(lo, hi, n *= 1.5);
+  return step;
+}
+
+double ag_vertical_step(const ag_panel *p, bool stacked, double letters) {
+  double lo, hi, from, to;
+  ag_vertical_range(p, stacked, &lo, &hi);
+  ag_panel_range(p, true, &from, &to);
+  if (ag_is_nothing(from, to, p->quiet)) return 2 * hi; /* 0 is the one number beside the axis */
+  return ag_tic_step_two(lo, hi, fmax(2, fmin(6, letters / 3.4)));
+}
+
+int ag_vertical_width(const ag_panel *p, bool stacked, double letters) {
+  double lo, hi;
+  if (p->log_y) { /* powers of ten; exponents are smaller */
+    int from, to;
+    ag_log_range(p, true, &from, &to);
+    return from <= -10 || to >= 100 ? 5 : 4;
+  }
+  ag_vertical_range(p, stacked, &lo, &hi);
+  if (!p->equal) return ag_tic_width(lo, hi, ag_vertical_step(p, stacked, letters));
+  int few = ag_tic_width(lo, hi, ag_tic_step(lo, hi, 4)), many = ag_tic_width(lo, hi, ag_tic_step(lo, hi, 8));
+  return few > many ? few : many; /* the step follows from the other axis, too */
+}
+
 void ag_vertical_range(const ag_panel *p, bool stacked, double *lo, double *hi) {
   ag_panel_range(p, true, lo, hi);
   double beside = 0.07 * (*hi - *lo);

@@ -19,10 +19,12 @@ void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
   for (int i = 0; i < f->n_panel; i++)
     for (int k = 0; k < f->panels[i].n_curve; k++) {
       const ag_curve *c = &f->panels[i].curves[k];
+      const ag_style style = f->panels[i].style;
+      const bool lines = style == AG_STYLE_LINE || style == AG_STYLE_LINE_POINTS;
       bool gap = true, empty = true;
       for (long r = 0; r < c->n; r++) {
         bool number = isfinite(c->x[r]) && isfinite(c->y[r]);
-        if (!number && f->panels[i].style == AG_STYLE_LINE && !gap) ag_text_char(out, '\n');
+        if (!number && lines && !gap) ag_text_char(out, '\n');
         gap = !number;
         if (!number) continue;
         empty = false;

@@ -49,7 +49,7 @@ static void test_numbers(void) {
               {"t,a\n0,1000000\n1,1000000.5\n2,1000000.2\n", "set format y '%.9h'"},
               {"t,a\n0,1\n1,2\n2,3\n", "set format y '%.6h'"},
               {"t,abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz,b\n0,0,1\n1,0,2\n2,0,1\n",
-               "set ylabel 'abcdefghijklm"},
+               "set label 'abcdefghijklm"},
               {"t,a\n0,0\n1,0\n2,0\n", "set yrange [-1:1]\nset ytics 2\n"},
               {"# rtol = 1e-10, atol = 1e-12\nt,a\n0,0\n1,2e-15\n2,-1e-15\n", "set yrange [-1:1]\nset ytics 2\n"},
               {"t,a\n0,0\n1,2e-15\n2,-1e-15\n", "set ytics 5.0000000000000004e-16\n"}};
@@ -65,6 +65,40 @@ static void test_numbers(void) {
     ag_figure_done(&f);
     ag_source_free(s);
   }
+}
+
+/* A low panel has two numbers at its axis, not 0 alone; names of axes stand in one line, however wide the numbers are.
+ */
+static void test_stack(void) {
+  ag_source *s = lab_source("t,a,b\n0,0.8,100000\n1,-0.8,200000\n2,0,300000\n");
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){.y = "a,b"}, &trouble) == AG_OK && f.n_panel == 2);
+  ag_text script = script_of(&f);
+  AG_CHECK(strstr(script.s, "set ytics 0.5\n") && !strstr(script.s, "ylabel"));
+  const char *first = strstr(script.s, "' at screen "), *second = first ? strstr(first + 1, "' at screen ") : NULL;
+  const char *end = first ? strchr(first, '\n') : NULL;
+  AG_CHECK(end && second && strstr(first, "graph 0.5 center rotate") < end &&
+           !strncmp(first, second, (size_t)(end - first + 1)));
+  ag_text_done(&trouble);
+  ag_text_done(&script);
+  ag_figure_done(&f);
+  ag_source_free(s);
+}
+
+/* Titles have primes and apostrophes. */
+static void test_primes(void) {
+  ag_source *s = lab_source("t,a\n0,1\n1,2\n");
+  ag_figure f;
+  ag_text trouble = {0};
+  const ag_figure_request o = {.title = "Euler's z' = y x', r1'', the bodies' place"};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &o, &trouble) == AG_OK);
+  f.title = o.title;
+  ag_gnuplot_script(&f, &(ag_paper){.format = AG_FIGURE_PNG, .width = 16}, "a.png", "a.dat", &trouble);
+  AG_CHECK(strstr(trouble.s, "'Euler’s z′ = y x′, r1′′, the bodies’ place'") != NULL);
+  ag_text_done(&trouble);
+  ag_figure_done(&f);
+  ag_source_free(s);
 }
 
 /* Of stacked logarithmic panels none has a number at its lower end, where that of the panel below may stand. */
@@ -178,6 +212,8 @@ static void test_orders(void) {
 
 int main(void) {
   test_numbers();
+  test_stack();
+  test_primes();
   test_orders();
   test_events();
   test_decades();

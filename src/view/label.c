@@ -108,6 +108,13 @@ static bool is_alone(const char *name, const char *s) {
   return before < 0x80 && after < 0x80 && !(before >= '0' && before <= '9');
 }
 
+bool ag_label_prime(const char *text, const char *at) {
+  const char *s = at;
+  while (s > text && (s[-1] == '\'' || (s[-1] >= '0' && s[-1] <= '9'))) s--;
+  return s > text && is_letter(s[-1]) && is_alone(text, s - 1) && (s - 1 == text || !is_letter(s[-2])) &&
+         !is_letter(at[1]);
+}
+
 static void put_label(const char *name, bool enhanced, ag_text *out) {
   for (const char *s = name; *s;) {
     size_t word = 0, index = index_length(s), other = ag_utf8_length(s, strlen(s));

@@ -281,12 +281,16 @@ static bool put_panels(writer *w, ag_text *out, const ag_film *f, ag_source *s, 
 
 /* ---- a run ---- */
 
-static void put_facts(ag_text *out, const char *key, int n, const ag_page_fact *facts) {
+/* symbols: their names are those of quantities, theta0, and written as on the axes. */
+static void put_facts(ag_text *out, const char *key, bool symbols, int n, const ag_page_fact *facts) {
   put_key(out, key);
   ag_text_char(out, '[');
   for (int i = 0; i < n; i++) {
     ag_text_str(out, i ? ",[" : "[");
-    ag_text_json_str(out, facts[i].name);
+    ag_text name = {0};
+    if (symbols) ag_label_plain(facts[i].name, &name);
+    ag_text_json_str(out, symbols ? ag_text_cstr(&name) : facts[i].name);
+    ag_text_done(&name);
     ag_text_char(out, ',');
     ag_text_json_str(out, facts[i].value);
     ag_text_char(out, ']');
@@ -323,7 +327,7 @@ static ag_status put_run(const ag_page_run *run, ag_text *out, ag_page_report *r
   if (status == AG_OK) {
     ag_text_char(out, '{');
     put_string(out, "name", run->name);
-    put_facts(out, "facts", run->n_fact, run->facts);
+    put_facts(out, "facts", false, run->n_fact, run->facts);
     ag_text_printf(out, ",\"rows\":%ld,\"stride\":%ld,\"within\":1e-4,\"quiet\":%.3g,", film.n_source, film.stride,
                    run->source->atol);
     put_times(out, &film);
@@ -363,7 +367,7 @@ ag_status ag_page_make(const ag_page_request *o, ag_text *out, ag_page_report *r
   ag_text_str(&json, "{\"format\":1");
   put_string(&json, "title", o->title);
   put_string(&json, "equations", o->equations);
-  put_facts(&json, "params", o->n_param, o->params);
+  put_facts(&json, "params", true, o->n_param, o->params);
   put_key(&json, "runs");
   ag_text_char(&json, '[');
   for (int i = 0; i < o->n && status == AG_OK; i++) {

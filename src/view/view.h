@@ -157,6 +157,8 @@ long ag_thin_points(long n, double *x, double *y, double *z);
 /* Names as labels: "Omega[1]" is an Omega with an index. For gnuplot's enhanced text, and in plain Unicode. */
 void ag_label_enhanced(const char *name, ag_text *out);
 void ag_label_plain(const char *name, ag_text *out);
+/* Is the apostrophe at `at` in a text the prime of a symbol, x' or r1', and not that of a word? */
+bool ag_label_prime(const char *text, const char *at);
 /* Units: "m/s^2" has a raised 2. */
 void ag_unit_enhanced(const char *unit, ag_text *out);
 void ag_unit_plain(const char *unit, ag_text *out);

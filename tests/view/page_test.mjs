@@ -315,6 +315,27 @@ noise W transport b.Omega = 0.3*e1\nstart b.Omega = [1, 0, 0.2]\n`;
     await context.close();
   },
 
+  // One number alone beside an axis is no scale; more than five would touch.
+  async "numbers beside every plot"() {
+    anagyre("view", "roller_racer", "--t1", "10", "-o", "numbers.html", "--quiet");
+    const { tab, context, wrong } = await open("numbers.html");
+    await tab.addInitScript(() => {
+      window.written = new Map();
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...where) {
+        if (this.textAlign === "right") window.written.set(this.canvas, (window.written.get(this.canvas) ?? new Set()).add(text));
+        return fillText.call(this, text, ...where);
+      };
+    });
+    await tab.reload();
+    await tab.waitForFunction(() => window.anagyre?.fine() && document.querySelectorAll(".panel canvas").length > 2);
+    const counts = await tab.evaluate(() => [...document.querySelectorAll(".panel canvas")].map((c) => window.written.get(c)?.size ?? 0));
+    assert.ok(counts.every((n) => n >= 2 && n <= 5), String(counts));
+    assert.ok((await tab.locator("aside, main, body").first().textContent()).includes("φ₀"), "parameters are symbols");
+    assert.deepEqual(wrong, []);
+    await context.close();
+  },
+
   async "a table has its plots and no picture"() {
     anagyre("run", "rattleback", "--t1", "20", "--every", "0.1", "-o", "stone.csv", "--quiet");
     anagyre("view", "stone.csv", "-o", "table.html", "--quiet");

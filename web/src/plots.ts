@@ -146,7 +146,7 @@ export class Plots {
         scales: { x: { time: false, range: () => [from, to] }, y: { range: (u, lo, hi) => padded(lo, hi, quiet, this.hasNames(u)) } },
         axes: [
           { ...axis, size: 22, gap: 3 },
-          { ...axis, size: 62, gap: 4, space: 26, values: (_u, v) => v.map(tick) },
+          { ...axis, size: 62, gap: 4, splits: (_u, _i, lo, hi) => numbers(lo, hi), values: (_u, v) => v.map(tick) },
         ],
         series,
         hooks: { ready: [() => this.move(this.time)], draw: [(u) => this.drawMarks(u, this.runs[0].marks)] },
@@ -259,6 +259,21 @@ function padded(lo: number, hi: number, quiet: number, names: boolean): [number,
   const least = 1e-6 * Math.max(Math.abs(lo), Math.abs(hi));
   const pad = size > least ? 0.07 * size : 0.05 * Math.abs(hi);
   return [lo - pad, hi + pad + (names ? 0.2 * (size + 2 * pad) : 0)];
+}
+
+/** The numbers beside a plot: up to four, two at least, since one alone is no scale. */
+function numbers(lo: number, hi: number): number[] {
+  const extent = hi - lo;
+  if (!(extent > 0) || !Number.isFinite(extent)) return [lo];
+  for (let power = Math.ceil(Math.log10(extent)), found: number[] = [], i = 0; ; i++) {
+    const lead = [1, 0.5, 0.2][i % 3];
+    const step = lead * 10 ** (power - Math.floor(i / 3));
+    const first = Math.ceil(lo / step - 1e-9);
+    const last = Math.floor(hi / step + 1e-9);
+    if (found.length >= 2 && last - first >= 4) return found;
+    found = Array.from({ length: last - first + 1 }, (_, k) => (first + k) * step);
+    if (found.length > 4) return found;
+  }
 }
 
 function tick(v: number): string {
