@@ -216,6 +216,9 @@ static void print_ns(const char *name, double ns) {
 static void one(const char *path) {
   loaded l;
   load(&l, path, 0, NULL);
+  ag_run_options usual;
+  ag_run_defaults(&usual);
+  ag_run_prepare(l.system, &usual); /* as the program does before a run */
   const ag_system *sys = l.system;
   if (ag_system_dims(sys)->z < 1 || ag_system_dims(sys)->z > MAX_Z) return;
   size_t n_x = (size_t)(ag_system_dims(sys)->x);
