@@ -103,20 +103,21 @@ static double lanes_ns(const bench *b, int lanes) {
  * whose core is at rest would else take all of it in one, and its reconstruction in very many. */
 static double step_ns(const bench *b, ag_engine engine, double *share) {
   const ag_system *sys = b->sys;
-  double best = INFINITY;
-  long steps = 0, tries = 0;
+  double half = INFINITY, whole = INFINITY;
+  long steps = 0, tries = 0, before = 0;
   ag_run_options o;
   ag_run_defaults(&o);
   o.every = -1, o.engine = engine, o.events = false, o.t1 = 1e5, o.h_max = 0.5,
-  o.max_steps = engine == AG_ENGINE_COMPILED ? 2000 : 400;
+  o.max_steps = engine == AG_ENGINE_COMPILED ? 8000 : 1600;
   for (int k = 0; k < 3; k++) {
     ag_ctx ctx = {0};
     ag_run_result r;
     ag_run_options first = o;
-    first.max_steps = 1;
+    first.max_steps = o.max_steps / 2;
     double t0 = cpu_seconds();
     if (ag_run(&ctx, sys, ag_system_param_values(sys), b->x, &first, NULL, &r) != AG_OK) return -1;
     double t1 = cpu_seconds();
+    before = r.steps;
     ag_run_done(&r);
     if (ag_run(&ctx, sys, ag_system_param_values(sys), b->x, &o, NULL, &r) != AG_OK) return -1;
     double t2 = cpu_seconds();
@@ -124,12 +125,11 @@ static double step_ns(const bench *b, ag_engine engine, double *share) {
     bool wanted = r.compiled == (engine == AG_ENGINE_COMPILED);
     ag_run_done(&r);
     ag_ctx_done(&ctx);
-    if (steps < 10 || !wanted) return -1;
-    best =
-        fmin(best, (t2 - t1 - (t1 - t0)) / (double)(steps - 1)); /* what a run costs besides its steps is taken off */
+    if (steps < before + 10 || !wanted) return -1;
+    half = fmin(half, t1 - t0), whole = fmin(whole, t2 - t1);
   }
   *share = (double)tries / (double)steps;
-  return 1e9 * best;
+  return 1e9 * (whole - half) / (double)(steps - before); /* of the second half: what else a run costs is taken off */
 }
 
 typedef struct stepping {
@@ -216,6 +216,9 @@ static void print_ns(const char *name, double ns) {
 static void one(const char *path) {
   loaded l;
   load(&l, path, 0, NULL);
+  ag_run_options usual;
+  ag_run_defaults(&usual);
+  ag_run_prepare(l.system, &usual); /* as the program does before a run */
   const ag_system *sys = l.system;
   if (ag_system_dims(sys)->z < 1 || ag_system_dims(sys)->z > MAX_Z) return;
   size_t n_x = (size_t)(ag_system_dims(sys)->x);

@@ -7,9 +7,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "math/newton.h"
 #include "mech/choices.h"
 
-enum { POINTS = 24, NEWTON = 40 };
+enum { POINTS = 24 };
 
 static const double CONTINUOUS = 1e-8; /* of the sizes on both sides */
 
@@ -34,27 +35,44 @@ static ag_id on_side(const ag_choices *f, int k, double side, ag_id x) {
   return x;
 }
 
-/* Is there a point of s = 0 near the state in l->x and t? They are moved there; t only if s reads nothing else. */
-static bool onto_surface(leap *l, double t) {
+/* The equation s = 0, in units of its first value, for the state or, where s reads nothing else, for t. */
+typedef struct surface {
+  const leap *l;
+  double t, first;
+} surface;
+
+static bool surface_eval(void *self, const double *x, double *F, double *J) {
+  const surface *p = self;
+  const leap *l = p->l;
   const ag_system *sys = l->d->sys;
-  int n = sys->n.xi;
-  double first = 0;
-  for (int i = 0; i < NEWTON; i++) {
-    double square = 0;
-    ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
-    const double s = l->out[0], *gradient = l->out + 1;
-    first = i ? first : fabs(s);
-    if (s == 0 || (i > 3 && fabs(s) <= 1e-14 * first)) return true;
-    for (int k = 0; k < n; k++) square += gradient[k] * gradient[k];
-    if (!((l->timed ? fabs(gradient[n]) : square) > 0) || !isfinite(s)) return false;
-    if (l->timed) {
-      t -= s / gradient[n];
-      continue;
-    }
-    for (int k = 0; k < n; k++) l->delta[k] = -s * gradient[k] / square;
-    ag_retract(sys, l->x, l->delta);
-  }
-  return fabs(l->out[0]) <= 1e-12 * first;
+  const double *gradient = l->out + 1;
+  ag_tape_once(l->tape, l->timed ? x[0] : p->t, l->timed ? l->x : x, sys->params, NULL, l->out);
+  F[0] = l->out[0] / p->first;
+  if (l->timed) J[0] = gradient[sys->n.xi] / p->first;
+  else
+    for (int k = 0; k < sys->n.xi; k++) J[k] = gradient[k] / p->first;
+  return true;
+}
+
+static void surface_retract(void *self, double *x, const double *d) {
+  const surface *p = self;
+  ag_retract(p->l->d->sys, x, d);
+}
+
+/* Is there a point of s = 0 near the state in l->x and t? The state is moved there, or t for the values of the tape. */
+static bool onto_surface(leap *l, double t) {
+  static const ag_newton_options options = {.max_iter = 40, .tol = 1e-14, .rounding = 1e-12, .step_tol = 1e-300};
+  const ag_system *sys = l->d->sys;
+  ag_tape_once(l->tape, t, l->x, sys->params, NULL, l->out);
+  surface p = {.l = l, .t = t, .first = fabs(l->out[0])};
+  if (p.first == 0) return true;
+  ag_newton_system s = {.kind = AG_NEWTON_SQUARE, .m = 1, .n = 1, .self = &p, .eval = surface_eval};
+  if (!l->timed) s.kind = AG_NEWTON_SHORTEST, s.n = sys->n.xi, s.n_x = sys->n.x, s.retract = surface_retract;
+  if (s.n == 0) return false;
+  double *work = ag_heap_alloc(sizeof(double) * ag_newton_work(&s));
+  double left = ag_newton(&s, &options, l->timed ? &t : l->x, work).residual;
+  free(work);
+  return left <= options.rounding;
 }
 
 /* A row that is zero on one side begins or ceases to act, which is watched on the way (run/rows.c). */

@@ -134,7 +134,7 @@ const ag_id *ag_system_pull(const ag_system *sys, int channel) {
 /* ---- closures ---- */
 
 /* Derivative of outs along the transport of a channel and its noise of processes, at these velocities (NULL: xi); time
- * and velocities rest. */
+ * and velocities stay. */
 static void along_sigma(derive *d, int channel, const ag_id *velocity, int n_out, const ag_id *outs, ag_id *rates) {
   int n = d->nc + d->sys->n.process;
   ag_id *inputs = new_ids(d, n), *seeds = new_ids(d, n);
