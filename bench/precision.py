@@ -97,6 +97,8 @@ def definitions(program, model, sets, folder):
 
 
 def lines(text):
+    """One object per line. A solver that diverges at a loose tolerance prints nan or inf."""
+    text = re.sub(r"-?\bnan\b", "NaN", re.sub(r"\binf\b", "Infinity", text))
     return [json.loads(line) for line in text.splitlines()]
 
 
