@@ -37,7 +37,7 @@ MODELS = [  # model, settings, t1 (long enough that starting a run is a small pa
     ("slippery_sleigh", {}, 20, True),                   # strong friction in a direction that turns
     ("stiff_pendulum", {}, 20, True),                    # a stiff spring
 ]
-RTOLS = ["1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9", "1e-10", "1e-12"]
+RTOLS = ["1e-1", "1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-8", "1e-9", "1e-10", "1e-12"]
 TARGETS = [1e-2, 1e-3, 1e-5, 1e-7, 1e-9]
 LIMIT = 0.2  # seconds: a solver that needs longer gets no tighter tolerance
 ROUNDS = 3
@@ -97,6 +97,8 @@ def definitions(program, model, sets, folder):
 
 
 def lines(text):
+    """One object per line. A solver that diverges at a loose tolerance prints nan or inf."""
+    text = re.sub(r"-?\bnan\b", "NaN", re.sub(r"\binf\b", "Infinity", text))
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -159,7 +161,7 @@ def build(here, folder, model, defines, missing):
 def compare(program, bench, here, folder, quick, environment, missing=(), only=()):
     """One row per model; missing: libraries to be left out; only: the models, if not all."""
     result = []
-    rtols = RTOLS[1::3] if quick else RTOLS
+    rtols = RTOLS[3::3] if quick else RTOLS
     for model, sets, t1, stiff in MODELS[:1] + [row for row in MODELS if row[3]][:1] if quick else MODELS:
         if only and model not in only:
             continue

@@ -147,10 +147,8 @@ AG_STEP_QUALIFIER int AG_STEP_FN(residuals)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, 
 
 /* 1 - mu h J, im: its imaginary part. */
 AG_STEP_QUALIFIER void AG_STEP_FN(shifted)(AG_STEP_FLOW AG_STEP_SIZE const V *J, double mu, double im, V *A, V *B) {
-  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) {
-    A[r] = -(mu * J[r]);
-    if (B) B[r] = -(im * J[r]);
-  }
+  for (int r = 0; r < AG_STEP_M * AG_STEP_M; r++) A[r] = -(mu * J[r]);
+  for (int r = 0; r < AG_STEP_M * AG_STEP_M && B; r++) B[r] = -(im * J[r]);
   for (int r = 0; r < AG_STEP_M; r++) A[r * (AG_STEP_M + 1)] = 1.0 + A[r * (AG_STEP_M + 1)];
 }
 

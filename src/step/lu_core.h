@@ -2,6 +2,7 @@
  * Dense systems A x = b of m equations, real and complex, factored once and solved often: a part of steppers' texts
  * (step_text.h). Matrices stand row by row. Gauss with the largest pivot of the column, each lane its own: rows change
  * places under masks, which are kept (m * m numbers) and replayed on every b. Zeros that all lanes share cost nothing.
+ * Forward substitution goes column by column: the rows below do not wait for each other.
  * Without a pivot the lane gets numbers that are not finite. */
 
 AG_STEP_QUALIFIER void AG_STEP_FN(exchange)(VI where, int n, V *a, V *b) {
@@ -33,8 +34,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(solved)(int m, const V *A, const V *masks, V *
       const VI larger = v_bits(masks[k * m + i]);
       if (v_any(larger)) AG_STEP_FN(exchange)(larger, 1, b + k, b + i);
     }
-  for (int k = 1; k < m; k++)
-    for (int j = 0; j < k; j++) b[k] = v_fma(A[k * m + j], b[j], b[k]);
+  for (int j = 0; j + 1 < m; j++)
+    for (int k = j + 1; k < m; k++) b[k] = v_fma(A[k * m + j], b[j], b[k]);
   for (int k = m - 1; k >= 0; k--) {
     for (int j = k + 1; j < m; j++) b[k] = v_fma(-A[k * m + j], b[j], b[k]);
     b[k] = b[k] * A[k * m + k];
@@ -75,8 +76,8 @@ AG_STEP_QUALIFIER void AG_STEP_FN(solved_complex)(int m, const V *A, const V *B,
       AG_STEP_FN(exchange)(larger, 1, b + k, b + i);
       AG_STEP_FN(exchange)(larger, 1, c + k, c + i);
     }
-  for (int k = 1; k < m; k++)
-    for (int j = 0; j < k; j++) {
+  for (int j = 0; j + 1 < m; j++)
+    for (int k = j + 1; k < m; k++) {
       const V p = A[k * m + j], q = B[k * m + j];
       b[k] = v_fma(-q, c[j], v_fma(p, b[j], b[k]));
       c[k] = v_fma(q, b[j], v_fma(p, c[j], c[k]));
