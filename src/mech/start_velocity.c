@@ -345,9 +345,9 @@ static double largest(int n, const double *v) {
   return most;
 }
 
-/* What projection leaves of a velocity that becomes 0, relative to it: rows of a tenth of the size of others amplify
- * rounding error a hundred times. */
-static const double NOTHING_LEFT = 1e-13;
+/* What projection leaves of a velocity that becomes 0, relative to it: rows of a hundredth of the size of others
+ * amplify rounding error ten thousand times. */
+static const double NOTHING_LEFT = 1e-11;
 
 /* Solves the rows in the order `by`; named values that contradict them are changed, or refused. */
 static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
