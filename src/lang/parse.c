@@ -44,6 +44,10 @@ static bool parse_equation(ag_parser *p, ag_syn **left, ag_syn **right) {
   if (!*left) return false;
   if ((*left)->kind == AG_SYN_COMPARE && (*left)->links[1].op == AG_TOKEN_EQ && !ag_parser_is(p, AG_TOKEN_EQUALS))
     return ag_parser_fail(p, (*left)->links[1].pos, "an equation is written with a single `=`");
+  if ((*left)->kind == AG_SYN_POST && ag_parser_is(p, AG_TOKEN_COLON))
+    return ag_parser_fail(p, (*left)->pos,
+                          "a family of equations is named without its index, as in `blade: ... for i in 1..3`: each of "
+                          "them has a name then, `blade_1` and so on");
   if (!ag_parser_want(p, AG_TOKEN_EQUALS, "between the two sides")) return false;
   *right = ag_parse_expr(p);
   return *right != NULL;

@@ -111,6 +111,8 @@ static ag_status complete_positions(ag_ctx *ctx, const ag_system *sys, double t0
   else if (moved)
     ag_ctx_warn(ctx, pos, "the start positions did not satisfy the constraints (by %.3g): moved to the nearest that do",
                 gap);
+  else if (!isfinite(gap))
+    ag_ctx_error(ctx, pos, "this constraint has no finite value at the start positions: choose others");
   else
     ag_ctx_error(ctx, pos, "the start positions do not satisfy the constraints (by %.3g) and %s", gap,
                  strict ? "may not be moved (--strict)" : "cannot be moved onto them");

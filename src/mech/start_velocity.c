@@ -345,6 +345,10 @@ static double largest(int n, const double *v) {
   return most;
 }
 
+/* What projection leaves of a velocity that becomes 0, relative to it: rows of a hundredth of the size of others
+ * amplify rounding error ten thousand times. */
+static const double NOTHING_LEFT = 1e-11;
+
 /* Solves the rows in the order `by`; named values that contradict them are changed, or refused. */
 static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t0, const double *params, bool strict,
                                      const double *q, const linear *rows, const int *by, const bool *named,
@@ -358,18 +362,20 @@ static ag_status complete_velocities(ag_ctx *ctx, const ag_system *sys, double t
   if (misfit != 0) {
     double *M = mass_at(sys, t0, params, q);
     bool *firm = firm_values(sys, rows, by, n_hard);
-    double size = largest(rows->n, xi);
+    double size = largest(rows->n, xi), *given = ag_heap_alloc(sizeof(double) * (size_t)rows->n);
+    memcpy(given, xi, sizeof(double) * (size_t)rows->n);
     bool moved = !strict &&
                  ag_start_reconcile(rows->n, sys->n.lambda, n_hard, order.A, order.b, M, named, firm, xi, changed);
     memset(used, 0, (size_t)rows->m);
     memset(pivots, 0, (size_t)rows->n);
     for (int i = 0; i < rows->n && moved; i++)
-      if (!named[i] || fabs(xi[i]) <= 8 * DBL_EPSILON * size)
+      if (!named[i] || fabs(xi[i]) <= fmax(8 * DBL_EPSILON * size, NOTHING_LEFT * fabs(given[i])))
         xi[i] = 0; /* the rest of the given ones is rounding error */
     moved = moved && solve_velocities(sys, &order, soft, named, xi, used, pivots) == 0;
     status = report_change(ctx, sys, strict, moved, misfit, changed);
     free(M);
     free(firm);
+    free(given);
   }
   if (status == AG_OK) polish(sys, rows, named, xi);
   for (int i = 0; i < rows->m && solved; i++) solved->rows[by[i]] = misfit == 0 ? used[i] : by[i] < sys->n.lambda;

@@ -360,7 +360,8 @@ static bool cut_at_switch(run *r, double *t1) {
   if (ag_mover_step(m, r->t, at - r->t, m->rtol, r->control.atol, error)) return false;
   r->rest_error = error[1];
   r->approach = rough(r, error[0]);
-  return !r->approach && ag_trajectory_finite(m->n, m->z1) && ag_trajectory_finite(m->n, m->dz1);
+  if (r->approach || !ag_trajectory_finite(m->n, m->z1) || !ag_trajectory_finite(m->n, m->dz1)) return false;
+  return !r->all || ag_mover_rhs(m, at, m->z1, m->zt) == 0; /* no stage need lie where a row has faded away */
 }
 
 /* Many switches in a time that is negligible relative to the longest time between two: more than there are surfaces,

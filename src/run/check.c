@@ -20,7 +20,7 @@ const char *ag_run_closure(const ag_system *sys, const ag_run_options *o) {
 
 bool ag_run_full(const ag_system *sys, const ag_run_options *o) {
   const ag_dims *n = ag_system_dims(sys);
-  if (!o->multipliers || !n->switches || o->noise == AG_NOISE_PATH) return o->multipliers;
+  if (!o->multipliers || !(n->switches || n->pulses) || o->noise == AG_NOISE_PATH) return o->multipliers;
   return n->row && ag_system_elimination(sys) != AG_ELIM_SADDLE; /* rows that were dropped may begin to act */
 }
 

@@ -316,7 +316,7 @@ bool ag_switch_ahead(ag_mover *m, double t, double h, double nothing, double *li
   for (int k = 0; k < w->n; k++) {
     double left = -w->s[k] / w->out[k];
     bool decided = w->started && w->s[k] == 0; /* it lies behind */
-    if (w->branch[k] == 0 || decided || !(left * h >= 0) || fabs(left) > fabs(h)) continue;
+    if (w->branch[k] == 0 || decided || !(left * h >= 0) || fabs(left) > fmax(fabs(h), nothing)) continue;
     *limit = fmin(*limit, fabs(left));
     w->hit[k] = fabs(left) <= nothing;
     here = here || w->hit[k];

@@ -68,6 +68,15 @@ def faded(folder):
         at, v, form = 0.31 + 0.0471*i, 0.5 + 0.0373*i, FORMS[:1] + FORMS[1:2] + FORMS[4:]
         model = written(folder, f"{HEAD}constraint max(0, {v*at!r} - x)*(y' - z') = 0\nforce y' = 1\nstart x' = {v!r}, y' = 0.3\n")
         near(run(model, "--t1", "4", *form[i % 4]), "y'", 4.3 - at/2, form[i % 4], f"faded {at} {v}")
+    # with multipliers: the rounding of x hides whether the last step reaches the end; a step may end on it exactly
+    for factor, at, v, t1, method in (("{!r} - x", 1.92912786982242, 0.5302364045321385, 10, "dop853"),
+                                      ("{!r} - t", 0.740901824357613, 0.8514964415700446, 4, "tsit5"),
+                                      ("{!r} - t", 1.9925962203677867, 1.2053952612836718, 4, "dopri5")):
+        factor, power = factor.format(v*at if "x" in factor else at), "" if "x" in factor else "^3*(1 + x^2)"
+        model = written(folder, f"{HEAD}constraint max(0, {factor}){power}*(y' - z') = 0\nforce y' = 1\n"
+                        f"start x' = {v!r}, y' = 0.3\n")
+        form = ("--closure", "multipliers", "--method", method)
+        near(run(model, "--t1", str(t1), *form), "y'", 0.3 + t1 - at/2, form, f"faded {at} {v}")
 
 
 def pushes(rng, folder, form):

@@ -233,10 +233,32 @@ def pulses(rng, folder):
           f"{text} {method} {rtol} to {end}: {got['end']} {got['state']}, expected {want}")
 
 
+HILLS = {"{h!r}*exp(-((x - {c!r})/{w!r})^2)": lambda u: math.exp(-u*u),
+         "{h!r}/2*(1 + tanh((x - {c!r})/{w!r}))": lambda u: (1 + math.tanh(u))/2,
+         "{h!r}*max(0, 1 - abs(x - {c!r})/{w!r})": lambda u: max(0, 1 - abs(u))}
+
+
+def hills(rng, folder, closure):
+    """Narrow hills and steps of the potential, far from the origin: speed behind them, and the place by the time they
+    take (Simpson's rule over 40 widths, in 8000 parts)."""
+    form, c, w, v = rng.choice(list(HILLS)), rng.uniform(3, 40), 10**rng.uniform(-6, -2), rng.uniform(0.5, 2)
+    h, shape, n, end = rng.choice([1, -1])*rng.uniform(0.1, 0.45)*v*v, HILLS[form], 8000, 150.0
+    speed = [math.sqrt(v*v - 2*h*shape(-20 + 40*i/n)) for i in range(n + 1)]
+    time = 40*w/n/3*sum((1 if i in (0, n) else 4 if i % 2 else 2)/s for i, s in enumerate(speed))
+    x = c + 20*w + (end - (c - 20*w)/v - time)*speed[-1]
+    text = (f"model m\nconfig x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2) - {form.format(h=h, c=c, w=w)}\n"
+            f"start x' = {v!r}, y' = 1\n")
+    got = call(folder, text, "--t1", repr(end), "--closure", closure)
+    check(got["end"] == "time reached" and abs(got["state"]["x"] - x) <= 1e-6*end*v and
+          abs(got["state"]["x'"] - speed[-1]) <= 1e-6*v, f"{text} {closure}: {got['end']} {got['state']}, expected {x} {speed[-1]}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     rng = random.Random(20261117)
     compared = sum(pieces(rng, folder) for _ in range(some(200)))
     check(compared > 0.9 * some(200), f"only {compared} motions were compared")
     for _ in range(some(60)):
         pulses(rng, folder)
+    for i in range(some(30)):
+        hills(rng, folder, ("multipliers", "eliminated")[i % 2])
 end()

@@ -270,6 +270,14 @@ class Numbers(Case):
         self.run_it("run", model, "--method", "rk4", "--dt", 0.01, "--t1", 10, "-o", "a.csv", "--quiet", code=1)
         self.run_it("run", model, "--method", "rk4", "--dt", 0.01, "--t1", 1, "--quiet")
 
+    def test_constraint_without_value(self):
+        """Neither infinity nor an undefined value is a distance from a constraint."""
+        for constraint, x in (("1/x", 0), ("log(x)", 0), ("sqrt(x)", -1)):
+            model = self.model("config x in R, y in R\nlagrangian 1/2*(x'^2 + y'^2)\nholonomic %s + y = 0\n"
+                               "start x = %d, y = 1" % (constraint, x))
+            _, err = self.run_it("run", model, "--t1", 1, code=2)
+            self.assertIn(":4:11: error: this constraint has no finite value at the start positions: choose others", err)
+
     def test_undefined_observable(self):
         """Only an observable is undefined, on the way: the run goes on, with a warning."""
         model = self.model("config x in R\nlagrangian 1/2*x'^2 - 1/2*x^2\nobservable root = sqrt(x)\nstart x = 1")

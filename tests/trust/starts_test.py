@@ -114,7 +114,17 @@ def nothing_left(folder):
     check(state["x'"] == 0 and "as little as possible" in str(warnings), f"nothing left: {state} {warnings}")
     out = subprocess.run([PROGRAM, "run", path, "--t1", "2", "--sweep", "k=1:2:2", "--json"], capture_output=True, text=True)
     check(out.returncode == 0 and "energy should" not in out.stdout, f"nothing left: {out.stdout}")
-
+    # a row of small coefficients amplifies rounding error: 10 eps were left of x'
+    path = written(folder, "model m\nconfig x in S1, y in S1, s in S2, z in R\n"
+                   "lagrangian 0.5875*x'^2 + 0.4735*y'^2 + 0.263*dot(s', s') + 0.895*z'^2 + 0.923*z' - sin(s[2] - 0.742*cos(x))\n"
+                   "let f = sin(s[2] + 0.907*sin(y))*s'[3] + 0.177*s'[1] + (sin(x) - 0.366*s[2])*y'\n"
+                   "constraint (s[3] - 0.571*s[2])*x' = 0\nconstraint f = 0\n"
+                   "constraint (1.5 + sin(z - 0.363*sin(y)))*(s[3] - 0.571*s[2])*x' + f = 0\n"
+                   "start x = -0.5846393335826614, x' = 0.5551821334137743, y = -0.7545293853622024, y' = 0.8668705843047833,\n"
+                   "  s = [-0.96817450603503, 0.24602373256899163, -0.045939622077755274], z = 0.22086991266587552,\n"
+                   "  s' = [0.3994231118735218, 1.4131642521772938, -0.8497964984848961], z' = 0.9079883649756855\n")
+    out = subprocess.run([PROGRAM, "run", path, "--t1", "0", "--closure", "multipliers", "--json"], capture_output=True, text=True)
+    check('"x\'":0,' in out.stdout, f"nothing left: {out.stdout}")
 
 def permutations(folder):
     r = random.Random(1)
