@@ -5,7 +5,9 @@
 PROGRAM is anagyre in its build folder; the programs of this folder are built there. What they measure stands at their
 heads: models.c (every shipped model), large.c (families of growing size), race.c (one accurate rattleback against hand-written C and libraries), precision.py (error against time on several models, libraries beside the program), batch.c
 (many, against hand.c and the vectors of hand_lanes.c), noise_hand.c (paths with noise); user.py measures commands as a user gives them, one of them against hand_whole.c. The rivals are compiled here, with gcc and clang; a library that is missing is left out, with a line saying so.
---quick: few repetitions and models, to see that it works.
+--quick: few repetitions and models, to see that it works. --only NAMES: the parts whose names match the regular expression,
+such as "yardstick|sweeps", and what they need; of parts that go through models some models alone by "events pendulum",
+"lanes (lattice|bicycle)", "large links". The parts: PARTS, below.
 run.py PROGRAM --against OLD [--quick] [--only NAMES]: ratios of two programs instead (against.py); NAMES is a regular
 expression of measurements, such as "race|batch", "program .*", "program rattleback|rattleback"."""
 import datetime
@@ -13,6 +15,7 @@ import glob
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import statistics
@@ -135,7 +138,7 @@ def power(rows, key):
     return sum((a - mx) * (b - my) for a, b in zip(x, y)) / sum((a - mx)**2 for a in x)
 
 
-def large(bench, quick, environment):
+def large(bench, families, quick, environment):
     """Families of growing size, and how fast what they cost grows."""
     print("\nLarge models: milliseconds and megabytes to derive, milliseconds to compile, kilobytes of C; microseconds of one\n"
           "right-hand side and of one accepted step, compiled. Below each family: the fitted powers of the size, and the one\n"
@@ -143,7 +146,7 @@ def large(bench, quick, environment):
     print(f"{'model':14s} {'':12s} {'velocities':>10s} {'constraints':>11s} {'derive':>8s} {'memory':>7s} {'compile':>8s} {'text':>6s} "
           f"{'rhs':>9s} {'step':>9s}")
     result = []
-    for path, steps, expected, sizes in LARGE:
+    for path, steps, expected, sizes in families:
         rows = []
         for sets in sizes[:2] if quick else sizes:
             command = [os.path.join(bench, "bench_large"), os.path.join(ROOT, path), str(steps)] + sets
@@ -290,46 +293,82 @@ def build_whole(folder):
     return made
 
 
-def measure_user(program, models, result, folder, quick, environment):
-    """By the command line, beside the core alone of race() and batch()."""
-    hand = result["race"]["racers"][0]
+PARTS = ("race", "precision", "batch", "noise", "single", "yardstick", "sweeps", "output", "events", "models", "lanes", "large", "first_step")
+NEEDS = {"single": "race", "sweeps": "batch", "first_step": "models"}
+
+
+class Wanted:
+    """What --only asks for; everything without it."""
+    def __init__(self, only):
+        self.only = only
+
+    def part(self, name):
+        """Is it wanted, or needed by another?"""
+        return any(self.items(p, MODELS) for p in PARTS if p == name or NEEDS.get(p) == name)
+
+    def items(self, part, paths):
+        """Those of these models, or families of models, that are wanted in this part."""
+        whole = not self.only or re.fullmatch(self.only, part)
+        return [p for p in paths if whole or re.fullmatch(self.only, f"{part} {os.path.basename(p)[:-3]}")]
+
+
+MODELS = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))
+
+
+def measure(program, bench, folder, wanted, quick, result):
+    """All parts that are wanted, into the result."""
+    environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
+    reference, hands, vectors, others, result["missing"] = build_rivals(folder)
     repeats = 3 if quick else 7
-    return {"single": user.single(program, STONE, 1e9 * hand["seconds"] / hand["rhs"], repeats, environment),
-            "yardstick": user.yardstick(program, build_whole(folder), repeats, environment),
-            "sweeps": user.sweeps(program, STONE, result["batch"], repeats, environment),
-            "output": user.output(program, ROOT, repeats, environment),
-            "events": user.events(program, models[:3] if quick else models, repeats, environment)}
+
+    def models_of(part):
+        found = wanted.items(part, MODELS)
+        return found[:3] if quick and len(found) == len(MODELS) else found
+    user_parts = result["user"] = {}
+    families = [row for row in LARGE if wanted.items("large", [row[0]])]
+    everything = [
+        (result, "race", lambda: race(bench, reference, hands, others, 5 if quick else 15, environment)),
+        (result, "precision", lambda: precision.compare(program, bench, HERE, folder, quick, environment, result["missing"])),
+        (result, "batch", lambda: batch(bench, hands + vectors, 50 if quick else 200, 5 if quick else 15, environment)),
+        (result, "noise", lambda: noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)),
+        (user_parts, "single", lambda: user.single(program, STONE, hand_ns(result["race"]), repeats, environment)),
+        (user_parts, "yardstick", lambda: user.yardstick(program, build_whole(folder), repeats, environment)),
+        (user_parts, "sweeps", lambda: user.sweeps(program, STONE, result["batch"], repeats, environment)),
+        (user_parts, "output", lambda: user.output(program, ROOT, repeats, environment)),
+        (user_parts, "events", lambda: user.events(program, models_of("events"), repeats, environment)),
+        (result, "models", lambda: measure_models(bench, models_of("first_step") or models_of("models"), environment)),
+        (result, "lanes", lambda: measure_lanes(bench, models_of("lanes"), environment)),
+        (result, "large", lambda: large(bench, families, quick, environment)),
+        (result, "first_step", lambda: first_step(program, models_of("first_step"), result["models"], 1 if quick else 3)),
+    ]
+    for where, name, make in everything:
+        if wanted.part(name) or (name == "large" and families):
+            where[name] = make()
+
+
+def hand_ns(found):
+    """Nanoseconds of a right-hand side by hand, of what race() found."""
+    hand = found["racers"][0]
+    return 1e9 * hand["seconds"] / hand["rhs"]
 
 
 def main():
-    words = [w for w in sys.argv[1:] if not w.startswith("-")]
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
+    old = sys.argv[sys.argv.index("--against") + 1] if "--against" in sys.argv else None
+    words = [w for i, w in enumerate(sys.argv) if i and not w.startswith("-") and sys.argv[i - 1] not in ("--only", "--against")]
     quick = "--quick" in sys.argv
     program = os.path.abspath(words[0])
     build = os.path.dirname(program)
-    if "--against" in sys.argv:
-        old = sys.argv[sys.argv.index("--against") + 1]
-        only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else None
+    if old:
         with tempfile.TemporaryDirectory() as folder:
             return against.compare(program, old, folder, LARGE, lambda: build_rivals(folder), quick, only)
     subprocess.run(["cmake", "--build", build, "--target", "anagyre_bench"], check=True, stdout=subprocess.DEVNULL)
-    bench = os.path.join(build, "bench")
-    models = sorted(glob.glob(os.path.join(ROOT, "models", "*.nh")))
     result = {"date": datetime.date.today().isoformat(), "machine": machine()}
     here = result["machine"]
     print(f"{here['kind']}, {here['vectors']}, {here['cores']} cores, load {here['load']}; "
           f"{'; '.join(here['compilers'].values())}")
     with tempfile.TemporaryDirectory() as folder:
-        environment = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, "cache")}
-        reference, hands, vectors, others, result["missing"] = build_rivals(folder)
-        result["race"] = race(bench, reference, hands, others, 5 if quick else 15, environment)
-        result["precision"] = precision.compare(program, bench, HERE, folder, quick, environment, result["missing"])
-        result["batch"] = batch(bench, hands + vectors, 50 if quick else 200, 5 if quick else 15, environment)
-        result["noise"] = noise(program, folder, 4096 if quick else 32768, 2 if quick else 9, environment)
-        result["user"] = measure_user(program, models, result, folder, quick, environment)
-        result["models"] = measure_models(bench, models[:3] if quick else models, environment)
-        result["lanes"] = measure_lanes(bench, models[:3] if quick else models, environment)
-        result["large"] = large(bench, quick, environment)
-    result["first_step"] = first_step(program, models, result["models"], 1 if quick else 3)
+        measure(program, os.path.join(build, "bench"), folder, Wanted(only), quick, result)
     if len(words) > 1:
         with open(words[1], "w", encoding="utf-8") as file:
             json.dump(result, file, indent=1)

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 ENOUGH = 0.15  # seconds of a run that is measured
-LONGEST = 1e5  # time to which a model is run at most
+LONGEST = 1e7  # time to which a model is run at most
 
 
 def cpu(program, words, environment):
@@ -135,7 +135,8 @@ def sweeps(program, stone, batch, repeats, environment):
                 print(f"{name:>22s} failed")
                 continue
             rate = statistics.median((many - few) / more(program, sweep(few), sweep(many), environment) for _ in range(repeats))
-            two = statistics.median(wall(program, sweep(many), environment) / wall(program, sweep(many, 2), environment)
+            two = statistics.median((wall(program, sweep(many), environment) - wall(program, sweep(few), environment)) /
+                                    (wall(program, sweep(many, 2), environment) - wall(program, sweep(few, 2), environment))
                                     for _ in range(repeats))
             result[name] = {"per_second": rate, "ratio": rate / scalar, "of_vectors": rate / vectors, "two_threads": two}
             print(f"{name:>22s} {rate:11.0f} {rate / scalar:10.2f} {rate / vectors:11.2f} {two:12.2f}", flush=True)

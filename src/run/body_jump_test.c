@@ -52,7 +52,8 @@ static void check_sides(void) {
   }
 }
 
-static void run_with(lab *l, double t1, double dt, const char *method, double *Omega, int *count) {
+/* How many right-hand sides it took per try. */
+static double run_with(lab *l, double t1, double dt, double rtol, const char *method, double *Omega, int *count) {
   ag_run_options o;
   ag_run_result res;
   double x0[13];
@@ -60,7 +61,7 @@ static void run_with(lab *l, double t1, double dt, const char *method, double *O
   o.t1 = t1;
   o.dt = dt;
   o.every = -1;
-  o.rtol = o.atol = 1e-13;
+  o.rtol = o.atol = rtol;
   o.method = ag_stepper_find(method);
   o.engine = AG_ENGINE_INTERPRETED;
   ag_system_state0(l->sys, x0);
@@ -70,7 +71,9 @@ static void run_with(lab *l, double t1, double dt, const char *method, double *O
   memcpy(l->end, res.record, sizeof(double) * (size_t)res.width);
   memcpy(Omega, at_end(l, "b.Omega"), sizeof(double) * 3);
   *count = res.event_count[0];
+  double each = (double)res.rhs / (double)(res.steps + res.rejected);
   ag_run_done(&res);
+  return each;
 }
 
 /* It rocks over the edge and back several times (without rubber it nearly lies flat, moving fast): energy; and rk4
@@ -85,12 +88,14 @@ static void check_rocking(void) {
     AG_CHECK_STR(l.m->events[0].name, "b.jump");
     lab_run(&l, 0, -1, NULL);
     energy = at_end(&l, "energy")[0];
-    run_with(&l, 12, 0, "dop853", exact, &count);
+    double each = run_with(&l, 12, 0, 1e-9, "dop853", exact, &count);
+    AG_CHECK(!rubber || each < 36); /* 30; 45 where corners that steps approach are located to rounding each time */
+    (void)run_with(&l, 12, 0, 1e-13, "dop853", exact, &count);
     AG_CHECK(count >= 2);
     AG_CHECK_NEAR(at_end(&l, "energy")[0], energy, 1e-12);
     for (int k = 0; k < 4; k++) {
       int again;
-      run_with(&l, 12, (rubber ? 0.08 : 0.005) / (1 << k), "rk4", got, &again);
+      (void)run_with(&l, 12, (rubber ? 0.08 : 0.005) / (1 << k), 1e-13, "rk4", got, &again);
       AG_CHECK(again == count);
       error[k] = fmax(fmax(fabs(got[0] - exact[0]), fabs(got[1] - exact[1])), fabs(got[2] - exact[2]));
     }

@@ -33,9 +33,9 @@ static double value_at(ag_mover *m, double t, double s, int e) {
 }
 
 /* Root of event e in [a, b] (either direction of time), fa and fb of opposite sign: regula falsi with the Illinois
- * rule, halved where two of its steps did not do that, until the bracket is two neighbouring numbers or the function is
- * zero. */
-static double locate(ag_mover *m, double t, int e, double a, double b, double fa, double fb) {
+ * rule, halved where two of its steps did not do that, until the bracket is two neighbouring numbers, the function is
+ * zero, or with part > 0 the bracket is no longer than this part of what lies between t and it: then its far end. */
+static double locate(ag_mover *m, double t, int e, double a, double b, double fa, double fb, double part) {
   double wide = fabs(b - a);
   for (int i = 0, since = 0; i < 200; i++) {
     double s = b - fb * (b - a) / (fb - fa);
@@ -55,9 +55,10 @@ static double locate(ag_mover *m, double t, int e, double a, double b, double fa
       b = s;
       fb = f;
     }
-    if (fabs(b - a) <= 2e-16 * fmax(fabs(a), fabs(b))) break;
+    double enough = fmax(2e-16 * fmax(fabs(a), fabs(b)), part * fmin(fabs(a - t), fabs(b - t)));
+    if (fabs(b - a) <= enough) break;
   }
-  return b;
+  return part > 0 && fabs(a - t) > fabs(b - t) ? a : b;
 }
 
 static int by_time(const void *a, const void *b) {
@@ -99,7 +100,7 @@ static double beyond(ag_mover *m, double t, int e, double from, double f, double
   for (int i = 0; i < 64 && from != end; i++, width *= 2) {
     double s = fabs(width) < fabs(end - from) ? from + width : end, value = value_at(m, t, s, e);
     if (isnan(value)) break;
-    if ((value > 0) != (f > 0)) return locate(m, t, e, from, s, f, value);
+    if ((value > 0) != (f > 0)) return locate(m, t, e, from, s, f, value, 0);
     from = s, f = value;
   }
   return NAN;
@@ -118,7 +119,7 @@ static double crossing(ag_mover *m, double t, double h, int e, double lo, double
   double a = t + lo * h, b = t + hi * h, fa = value_at(m, t, a, e), fb = value_at(m, t, b, e);
   if (fb == 0 || isnan(fa) || isnan(fb)) return b;
   if (fa == 0) return a;
-  if ((fa > 0) != (fb > 0)) return locate(m, t, e, a, b, fa, fb);
+  if ((fa > 0) != (fb > 0)) return locate(m, t, e, a, b, fa, fb, 0);
   bool ahead = sign_of(fb) == before;
   s = ahead ? beyond(m, t, e, b, fb, b - a, t + h) : beyond(m, t, e, a, fa, a - b, t);
   *seen = !isnan(s);
@@ -369,6 +370,7 @@ int ag_events_in_step(ag_mover *m, double t, double h) {
 }
 
 bool ag_events_corner(ag_mover *m, double t, double h, double *s) {
+  static const double NEAR_CORNER = 0.01; /* the next step ends at 0.98 of the way (trajectory.c) */
   const ag_model *model = ag_system_model(m->sys);
   bool any = false;
   *s = t + h;
@@ -377,7 +379,7 @@ bool ag_events_corner(ag_mover *m, double t, double h, double *s) {
     double from = ag_mover_watch(m, t, m->z, m->c, m->g1) ? NAN : m->g1[e];
     double to = any || ag_mover_watch(m, *s, m->z1, m->c, m->g1) ? value_at(m, t, *s, e) : m->g1[e];
     if (!(from * to < 0)) continue;
-    *s = locate(m, t, e, t, *s, from, to);
+    *s = locate(m, t, e, t, *s, from, to, NEAR_CORNER);
     any = true;
   }
   return any;

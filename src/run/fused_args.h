@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 13
+#define AG_FUSED_ABI 14
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long
@@ -69,6 +69,8 @@ typedef struct ag_fused_args {
   AG_FUSED_V *memory; /* [function]: a number with the last sign; 0: always check. Kept up to date where nothing was
                          seen */
   AG_FUSED_V *hint;   /* [function]: AG_HINT_... */
+  AG_FUSED_V *known, *known_t; /* [function]: values at the end of the last step looked into, and when that was; NaN:
+                                  none that count for what comes next */
   AG_FUSED_V *from, *z0, *carry0, *c0;
   AG_FUSED_VI *seen;
 

@@ -172,7 +172,7 @@ static bool load(ag_lanes *l, int i, long member) {
   if (l->queue) {
     for (int k = 0; k < l->n; k++) l->m.z0[k * W + i] = l->z[k];
     for (int k = 0; k < ag_system_dims(l->sys)->c; k++) l->m.c0[k * W + i] = l->c[k];
-    l->m.from[i] = o->t0;
+    l->m.from[i] = o->t0, l->m.known_t[i] = NAN;
     ag_lane_step s = step_of(l, i);
     ag_queue_begin(l->queue, &s);
   }
@@ -196,7 +196,11 @@ static void imitate(ag_lanes *l, int from, int to) {
   copy_lane(l, l->m.keep, 2 * (size_t)ag_system_dims(l->sys)->core, from, to);
   copy_lane(l, l->unit, (size_t)l->b->n_unit, from, to);
   for (int i = 0; i < AG_FUSED_TAPES; i++) copy_lane(l, l->prep[i], (size_t)ag_fused_n_prep(l->b->fused, i), from, to);
-  if (l->queue) copy_lane(l, l->m.memory, (size_t)l->b->watch.n, from, to);
+  if (l->queue) {
+    copy_lane(l, l->m.memory, (size_t)l->b->watch.n, from, to);
+    copy_lane(l, l->m.known, (size_t)l->b->watch.n, from, to);
+    l->m.known_t[to] = l->m.known_t[from];
+  }
   l->m.steps[to] = l->m.steps[from];
   l->m.rejected[to] = l->m.rejected[from];
   l->m.rejected_last[to] = l->m.rejected_last[from];
@@ -261,6 +265,7 @@ static void take_after(ag_lanes *l, int i, const ag_lane_after *a) {
   l->m.rejected_last[i] = a->rejected_last ? ~0ULL : 0;
   l->m.steps[i] = (unsigned long long)a->steps, l->m.rejected[i] = (unsigned long long)a->rejected;
   l->m.sub[i] = 0;
+  l->m.known_t[i] = NAN;
 }
 
 /* The member in lane i has met a corner of the equations. */

@@ -110,6 +110,8 @@ void ag_lanes_create(ag_lanes *l, ag_batch_job *b) {
     if (o->section) l->pack = ag_pack_create(b, l->w);
     l->m.memory = block(l, (size_t)b->watch.n);
     l->m.hint = block(l, (size_t)b->watch.n);
+    l->m.known = block(l, (size_t)b->watch.n);
+    l->m.known_t = block(l, 1);
     l->m.from = block(l, 1);
     l->m.z0 = block(l, n);
     l->m.carry0 = block(l, (size_t)l->n_carry);
@@ -158,6 +160,8 @@ void ag_lanes_free(ag_lanes *l) {
                  l->m.sub,
                  l->m.memory,
                  l->m.hint,
+                 l->m.known,
+                 l->m.known_t,
                  l->m.from,
                  l->m.z0,
                  l->m.carry0,

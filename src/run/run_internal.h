@@ -207,7 +207,7 @@ void ag_mover_signs(ag_mover *m, double t);
 int ag_events_in_step(ag_mover *m, double t, double h);
 /* When function e, which crosses zero once in the step, does so. */
 double ag_events_once(ag_mover *m, double t, double h, int e);
-/* A corner in the step of size h from m->z at t to m->z1: the time of the first, about. */
+/* A corner in the step of size h from m->z at t to m->z1: the time of the first, or up to 1 % farther from t. */
 bool ag_events_corner(ag_mover *m, double t, double h, double *s);
 
 /* look.c. create: the functions watch are looked for; prepare: with other parameters. clear: the behaviour of each

@@ -22,7 +22,7 @@ struct ag_stretch {
   ag_fused_args m;
   ag_stretch_args a;
   double *prep[AG_FUSED_TAPES], *room;
-  double t, h, t1, until, last_error, spare, reach, turn, h_sub, end_sub, from;
+  double t, h, t1, until, last_error, spare, reach, turn, h_sub, end_sub, from, known_t;
   unsigned long long steps, rejected, was, sub, leave, seen, care;
   long long tries, taken, others, found, made;
   double found_t;
@@ -94,6 +94,7 @@ static void give_room(ag_stretch *s, const run *r) {
              {&s->m.rows, n_row},
              {&s->m.memory, n_watch},
              {&s->m.hint, n_watch},
+             {&s->m.known, n_watch},
              {&s->m.z0, n},
              {&s->a.z, n},
              {&s->m.carry0, n_carry},
@@ -145,7 +146,7 @@ static ag_stretch *create(const run *r, ag_fused *fused) {
                          .dt = o->dt};
   s->m.t = &s->t, s->m.h = &s->h, s->m.t1 = &s->t1, s->m.turn = &s->turn;
   s->m.last_error = &s->last_error, s->m.spare = &s->spare, s->m.h_sub = &s->h_sub, s->m.end_sub = &s->end_sub,
-  s->m.from = &s->from;
+  s->m.from = &s->from, s->m.known_t = &s->known_t;
   s->m.steps = &s->steps, s->m.rejected = &s->rejected, s->m.rejected_last = &s->was, s->m.sub = &s->sub;
   s->m.leave = &s->leave, s->m.seen = &s->seen;
   s->a = (ag_stretch_args){.m = &s->m, .until = &s->until, .reach = &s->reach, .care = &s->care};
@@ -194,6 +195,7 @@ static void enter(ag_stretch *s, run *r, long steps) {
   s->m.z = m->z, s->m.z1 = m->z1, s->m.c = m->c, s->m.work = m->space, s->m.unit = m->unit_length;
   memcpy(m->space, m->dz, sizeof(double) * (size_t)m->n_carry);
   if (s->here != r->t) {
+    s->known_t = NAN;
     double limit = ag_trajectory_turn_limit(r);
     if (fabs(r->h) > limit) r->h = copysign(limit, r->h);
     if (ag_system_role(r->sys, AG_ROLE_FRAGILE)) ag_guard_rows(m, r->t, s->m.rows);

@@ -174,14 +174,21 @@ static __attribute__((noinline)) VI watch_decide(const ag_fused_args *m, V t, V 
     if (AG_LOOK_ASKED(m, e) && !quick) m->hint[e] = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
     clear &= m_eq(m->hint[e], v_set(AG_HINT_CLEAR));
   }
-  if (AG_WATCH_FITTED || v_any(take & ~clear)) { /* their values at both ends are needed */
-    const V end = t + h;
-    VI ignored = v_word_set(0);
-    AG_FLOW_WATCH(m, t, m->z, f0, ignored)
-    AG_FLOW_WATCH(m, end, m->z1, f1, ignored)
-  }
+  /* their values at both ends; a function that cannot be enclosed may have those of the step before at its start, which
+     differ by what puts a state back onto the constraints */
+  const VI known = AG_WATCH_FITTED ? m_eq(*m->known_t, t) : v_word_set(0), needed = take & ~(known & clear);
+  const V end = t + h;
+  VI ignored = v_word_set(0);
+  if (v_any(AG_WATCH_FITTED ? needed : take & ~clear)) AG_FLOW_WATCH(m, t, m->z, f0, ignored)
+  if (AG_WATCH_FITTED || v_any(take & ~clear)) AG_FLOW_WATCH(m, end, m->z1, f1, ignored)
 #if AG_WATCH_FITTED
-  watch_fits(m, t, h, x->f4, f0, f1, keeps);
+  V from[AG_WATCH];
+  for (int e = 0; e < AG_WATCH; e++) {
+    from[e] = v_blend(known, m->known[e], f0[e]);
+    m->known[e] = v_blend(take, f1[e], m->known[e]);
+  }
+  *m->known_t = v_blend(take, end, *m->known_t);
+  watch_fits(m, t, h, x->f4, from, f1, keeps);
 #endif
   for (int e = 0; e < AG_WATCH; e++) {
     if (!AG_LOOK_ASKED(m, e) || !quick) m->hint[e] = watch_hint(m, h, e, saw, keeps, f0[e], f1[e]);
