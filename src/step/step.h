@@ -87,7 +87,7 @@ typedef struct ag_flow {
   void (*align)(void *self, double t, double *z);
   void *self;
 } ag_flow;
-unsigned ag_flow_offers(const ag_flow *f);   /* AG_NEEDS_... */
+unsigned ag_flow_offers(const ag_flow *f);    /* AG_NEEDS_... */
 long ag_flow_square(const int *table, int m); /* numbers that a step keeps for one matrix */
 
 /* ---- steppers ---- */
@@ -175,8 +175,8 @@ int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 /* A need that is not offered, as text; NULL: none. */
-/* Its workspace for so many components and tangent coordinates, with matrices of `square` numbers; ends the call, as out
- * of memory, where more than 2^31 - 1 numbers would be needed: texts and units count them with int. */
+/* Its workspace for so many components and tangent coordinates, with matrices of `square` numbers; ends the call, as
+ * out of memory, where more than 2^31 - 1 numbers would be needed: texts and units count them with int. */
 ag_step_room ag_stepper_room(const ag_stepper *s, int n, int m, long square);
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
