@@ -20,7 +20,8 @@ const char *ag_api_drivers(const anagyre_model *m); /* as given to anagyre_drive
 const char *ag_api_text(const anagyre_model *m, size_t *size);
 ag_ctx *ag_api_ctx(anagyre_model *m); /* diagnostics of the model; errors of the last call, if any */
 /* Reads the model, or reads and derives it, if that has not been done; on failure NULL, with the reason in the context.
- * The status says what kind of failure it was. */
+ * The status says what kind of failure it was. A system lives until another one is asked for, by options that lead to
+ * other equations (ag_run_derive): whoever changes the options of a run asks again. */
 ag_status ag_api_status(const anagyre_model *m);
 ag_model *ag_api_model(anagyre_model *m);
 ag_system *ag_api_system(anagyre_model *m, const ag_derive_options *o);

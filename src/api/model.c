@@ -275,10 +275,13 @@ ag_model *ag_api_model(anagyre_model *m) {
   return m->model;
 }
 
-/* Is the system derived as asked? Cost decides about the closure only where the sparse form may be the cheaper one. */
+/* Is the system derived as asked? Cost decides about the closure only where the sparse form may be the cheaper one, and
+ * did not where it was asked and the velocities were eliminated all the same. */
 static bool as_asked(const anagyre_model *m, const ag_derive_options *b) {
   const ag_derive_options *a = &m->derived;
-  bool one_closure = a->by_cost == b->by_cost || (m->system && !ag_closure_sparse(m->system));
+  bool may = m->system && ag_closure_sparse(m->system);
+  bool did = may && ag_system_elimination(m->system) == AG_ELIM_SADDLE;
+  bool one_closure = a->by_cost == b->by_cost || (m->system && !(a->by_cost ? did : may));
   return a->strict == b->strict && a->growth == b->growth && a->saddle == b->saddle &&
          a->multipliers == b->multipliers && one_closure && a->symbolic == b->symbolic && a->t0 == b->t0;
 }

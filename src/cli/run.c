@@ -209,7 +209,11 @@ static ag_status run_one(args *a, anagyre_model *m) {
       !(a->run.section = ag_api_section(ag_api_ctx(m), ag_system_model(sys), a->batch.section)))
     status = AG_WRONG;
   if (status != AG_OK) return ag_open_refuse(m, ag_api_ctx(m), status, &a->common);
-  if (!given(a, "method")) ag_api_choose(sys, &a->run, &a->stiffness);
+  if (!given(a, "method")) {
+    ag_api_choose(sys, &a->run, &a->stiffness);
+    how = ag_run_derive(&a->run, a->batch.strict); /* an implicit method may need other equations */
+    if (!(sys = ag_api_system(m, &how))) return ag_open_refuse(m, ag_api_ctx(m), ag_api_status(m), &a->common);
+  }
   status = ag_run_follow(a, m, sys, NULL);
   anagyre_close(m);
   return status;

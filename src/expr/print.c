@@ -378,6 +378,8 @@ static void expand(ag_printer *p, ag_id x) {
     ag_printer_text(p, " else ");
     ag_printer_node(p, arg(g, x, 2), P_IF);
     break;
+  case AG_OP_CHECKPOS: /* no word of the language; its value is that of the argument */
+  case AG_OP_CHECKNZ: ag_printer_node(p, a, P_ATOM); break;
   default: expand_tensor(p, x);
   }
 }

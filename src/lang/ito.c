@@ -3,7 +3,9 @@
  *   x dW = x o dW - 1/2 (D_g x) dt,
  * with g the field of the channel: processes move with their amplitudes, and velocities with w,
  *   M w - S^T mu = f + dbar gamma - D_g p,   S w = -D_g (S xi + s),
- * S of all constraints, of positions too. */
+ * S of all constraints, of positions too. Where a velocity has no inertia of its own, only the constraints give it one,
+ * and M + S^T S takes the place of M, f + dbar gamma - D_g p - S^T D_g (S xi + s) that of the right-hand side: w is the
+ * same. */
 #include <string.h>
 
 #include "lang/build.h"
@@ -90,8 +92,21 @@ static ag_id keep_rows(ag_builder *b, ag_id M, ag_id S, ag_id w, ag_id moved) {
   return w;
 }
 
+static bool lacks_inertia(ag_graph *g, ag_id M) {
+  bool lacks = false;
+  for (int i = 0; i < ag_node_rows(g, M); i++) lacks = lacks || ag_is_zero(g, ag_entry(g, M, i, i));
+  return lacks;
+}
+
+/* Is it known here that M has no inverse? */
+static bool singular(ag_builder *b, ag_id M) {
+  double det = 1;
+  if (ag_node_rows(b->g, M) > AG_MAX_SOLVE || ag_note_on(b, M)) return false;
+  return ag_is_zero(b->g, M) || (ag_constant(b->g, ag_det(b->g, M), &det) && det == 0);
+}
+
 /* w per coordinate. */
-static void find_rates(ag_builder *b, field *f) {
+static bool find_rates(ag_builder *b, field *f, ag_pos pos) {
   ag_model *m = b->m;
   ag_graph *g = b->g;
   ag_id one = ag_num(g, 1), *p = AG_NEWN(b->arena, ag_id, 2 * f->n_c + f->n_p + 1), *moved = p + f->n_c;
@@ -100,15 +115,26 @@ static void find_rates(ag_builder *b, field *f) {
   ag_reverse(g, 1, &m->lagrangian, &one, f->n_c, f->xi, p);
   ag_forward(g, f->n_p, N, f->amplitude, f->n_c, p, moved);
   for (int i = 0; i < f->n_c; i++) moved[i] = ag_sub(g, f->force[i], moved[i]);
-  ag_id M = ag_jacobian(g, ag_concat(g, f->n_c, p), f->n_c, f->xi), right = ag_concat(g, f->n_c, moved);
-  ag_id w = ag_solve(g, M, right, AG_SOLVE_SPD);
+  ag_id M = ag_jacobian(g, ag_concat(g, f->n_c, p), f->n_c, f->xi), right = ag_concat(g, f->n_c, moved), S = 0;
+  bool lacks = lacks_inertia(g, M);
   if (rows) {
     ag_forward(g, f->n_p, N, f->amplitude, 1, &rows, &along);
-    ag_id S = ag_jacobian(g, rows, f->n_c, f->xi);
-    w = keep_rows(b, M, S, w, along);
+    S = ag_jacobian(g, rows, f->n_c, f->xi);
   }
+  if (rows && lacks) {
+    ag_id across = ag_transpose(g, S), more = ag_mul(g, across, S), off = ag_mul(g, across, along);
+    M = ag_add(g, M, more);
+    right = ag_sub(g, right, off);
+  }
+  if (lacks && singular(b, M)) {
+    ag_scope_error(b, pos, "the mass matrix has no inverse, which Ito's product needs: a velocity has no inertia");
+    return false;
+  }
+  ag_id w = ag_solve(g, M, right, AG_SOLVE_SPD);
+  if (rows) w = keep_rows(b, M, S, w, along);
   f->rate = AG_NEWN(b->arena, ag_id, f->n_c + 1);
   for (int i = 0, at = 0; i < f->n_c; at += m->coords[i++].dim) f->rate[i] = ag_rows_of(g, w, at, m->coords[i].dim);
+  return true;
 }
 
 /* -1/2 D_g x; 0: it cannot be written down here, and that is reported. */
@@ -120,7 +146,7 @@ static ag_id correction(ag_builder *b, field *f, ag_id x, ag_pos pos) {
   if (f->transport && on & (AG_ON_Q | AG_ON_XI))
     return ag_scope_error(b, pos, "`%s` also perturbs the path (transport): write this noise without `ito`", W);
   for (int i = 0; i < f->n_p; i++) inputs[i] = m->processes[i].x, seeds[i] = f->amplitude[i];
-  if (on & AG_ON_XI && !f->rate) find_rates(b, f);
+  if (on & AG_ON_XI && !f->rate && !find_rates(b, f, pos)) return 0;
   for (int i = 0; i < f->n_c && on & AG_ON_XI; i++) inputs[n] = f->xi[i], seeds[n++] = f->rate[i];
   ag_forward(b->g, n, inputs, seeds, 1, &x, &out);
   return ag_mul(b->g, ag_num(b->g, -0.5), out);

@@ -58,6 +58,14 @@ static void check_names(void) {
   AG_CHECK(strstr(out, "let part1") == NULL && strstr(out, "let part2") == NULL);
 }
 
+/* The drift of Ito's form is solved for with the mass matrix; what checks its pivots has no word. */
+static void check_ito(void) {
+  const char *out =
+      written("model m\nparam s = 0.1\nconfig x in R, y in R, phi in S1\n"
+              "lagrangian 1/2*(x' + y'^2 + phi'^2) - s*x\nconstraint x' = y'\nnoise W force y' = s*y' ito\n");
+  AG_CHECK(strstr(out, "[1, -1, 0]") && !strstr(out, "pivot"));
+}
+
 /* 2^60 terms and 600 brackets if written out. */
 static void check_size(void) {
   ag_text text = {0};
@@ -73,6 +81,7 @@ static void check_size(void) {
 int main(void) {
   check_forms();
   check_frictions();
+  check_ito();
   check_names();
   check_size();
   return ag_check_report();

@@ -251,6 +251,11 @@ static void add_channel(ag_sheet *s, int channel) {
     if (!ag_is_zero(g, x)) ag_sheet_add(s, process_rate(s, i), x);
   }
   if (!sys->noise_force || !sys->momentum) return;
+  if (!sys->mass) { /* large: entry by entry, as f */
+    const char *f = ag_free_name(sys, "f");
+    add_column(s, ag_arena_printf(s->a, "%s_%s", f, W), sys->n.u, sys->noise_force[channel]);
+    return;
+  }
   ag_id *a = accelerations(s);
   rows r = rows_of(s, a);
   for (int i = 0, dim; i < sys->n_u_input; i++, at += dim) {

@@ -55,7 +55,7 @@ typedef struct ag_batch_job {
   ag_fused *kernel; /* compiled code for one member at a time, where crossings are located or without lanes; or NULL */
   ag_watch watch;
   int n_z, n_tangent; /* numbers integrated per member, and of their tangent */
-  int square;         /* numbers of a matrix of the method */
+  long square;        /* numbers of a matrix of the method */
   ag_tape *functions; /* event functions of members that run one by one */
   ag_batch_own *own;  /* per member, or NULL: none has */
   int n_unit, *unit, *unit_size;

@@ -121,9 +121,9 @@ static void check_saved(const ag_system *sys, const ag_run_options *o) {
 
 /* A stepper with its own state: the Adams-Bashforth method of order 2, which carries the rate of the previous step and
  * its size (0: there was none, and a Heun step is made). The dense output is the cubic. */
-static ag_step_room adams_room(int n, int m, int square) {
+static ag_step_room adams_room(long n, long m, long square) {
   (void)m, (void)square;
-  return (ag_step_room){(size_t)(6 * n + 2), (size_t)(2 * n + 1), n + 1};
+  return (ag_step_room){(size_t)(6 * n + 2), (size_t)(2 * n + 1), (int)n + 1};
 }
 
 static int adams_step(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *dz0,

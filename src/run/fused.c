@@ -115,7 +115,7 @@ static void put_rates(const ag_fused_spec *s, ag_text *out) {
 
 /* Sizes, and how the texts call the tapes. */
 static void put_sizes(const ag_fused_spec *s, ag_text *out) {
-  ag_step_room room = s->method->room(s->n, s->m, ag_flow_square(s->table, s->m));
+  ag_step_room room = ag_stepper_room(s->method, s->n, s->m, ag_flow_square(s->table, s->m));
   ag_control control;
   ag_control_init(&control, s->method, 0, 0);
   ag_text_printf(out, "\n#define AG_STEP_N %d\n#define AG_STEP_END %zu\n#define AG_STEP_CARRY %d\n#define AG_CORE %d\n",
@@ -154,7 +154,7 @@ void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out) {
 }
 
 void ag_fused_put_table(const int *table, int m, ag_text *out) {
-  ag_text_printf(out, "#define AG_STEP_SQUARE %d\n", ag_flow_square(table, m));
+  ag_text_printf(out, "#define AG_STEP_SQUARE %ld\n", ag_flow_square(table, m));
   if (!table) {
     ag_text_str(out, "#define AG_STEP_TABLE ((const int *)0)\n");
     return;

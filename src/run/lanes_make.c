@@ -16,7 +16,7 @@ static void march_create(ag_lanes *l, const ag_run_options *o) {
   bool minor = ag_system_role(l->sys, AG_ROLE_MINOR) != NULL;
   ag_control control;
   ag_control_init(&control, o->method, o->rtol, o->atol);
-  ag_step_room room = o->method->room(l->n, l->b->n_tangent, l->b->square);
+  ag_step_room room = ag_stepper_room(o->method, l->n, l->b->n_tangent, l->b->square);
   size_t n = (size_t)l->n, n_core = (size_t)ag_system_dims(l->sys)->core, n_c = (size_t)ag_system_dims(l->sys)->c;
   size_t n_rows = (size_t)(ag_system_dims(l->sys)->fragile * ag_system_dims(l->sys)->xi);
   l->fixed = o->dt > 0;

@@ -375,7 +375,7 @@ void ag_mover_create(ag_mover *m, const ag_system *sys, const double *params, co
   bool discrete = o->method->needs & AG_NEEDS_RESIDUAL;
   int solved = discrete ? ag_discrete_role(o->method, noise) : jacobian_role(m, noise);
   const int *table = m->full ? NULL : ag_system_table(sys, solved);
-  m->room = o->method->room(m->n, n_tangent, ag_flow_square(table, n_tangent));
+  m->room = ag_stepper_room(o->method, m->n, n_tangent, ag_flow_square(table, n_tangent));
   m->n_carry = m->n + m->room.own;
   if (o->project) take_levels(m, n_tangent, table);
   take_arrays(m);

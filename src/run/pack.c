@@ -29,7 +29,7 @@ struct ag_pack {
 
 ag_pack *ag_pack_create(ag_batch_job *b, int lanes) {
   ag_pack *p = ag_heap_alloc(sizeof *p);
-  ag_step_room room = b->o->run.method->room(b->n_z, b->n_tangent, b->square);
+  ag_step_room room = ag_stepper_room(b->o->run.method, b->n_z, b->n_tangent, b->square);
   *p = (ag_pack){.b = b, .w = lanes, .n = b->n_z, .n_work = (int)room.size, .n_carry = b->n_z + room.own};
   p->who = ag_heap_alloc(sizeof *p->who * (size_t)lanes);
   int n_c = ag_system_dims(b->sys)->c;

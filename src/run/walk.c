@@ -93,7 +93,7 @@ static int canonical(void *self, double t, const double *z, double *out) {
 static void one_create(ag_walk *w) {
   const ag_walk_plan *p = w->p;
   const size_t n = (size_t)p->n, n_z = (size_t)ag_system_dims(p->sys)->z;
-  w->room = p->o->method->room(p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
+  w->room = ag_stepper_room(p->o->method, p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
   const size_t carry = n + (size_t)w->room.own, size = ag_wiener_size(&p->path, p->draws);
   w->z = numbers(n_z), w->z1 = numbers(n_z), w->dz = numbers(carry), w->dz1 = numbers(carry);
   w->c = numbers((size_t)ag_system_dims(p->sys)->c), w->c1 = numbers((size_t)ag_system_dims(p->sys)->c);

@@ -114,7 +114,7 @@ static const char *obstacle(const ag_system *sys, bool settles) {
 
 static void put_defines(const ag_walk_plan *p, ag_text *out) {
   const ag_stepper *s = p->o->method;
-  ag_step_room room = s->room(p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
+  ag_step_room room = ag_stepper_room(s, p->n, p->n_tangent, ag_flow_square(p->table, p->n_tangent));
   ag_text_printf(out, "\n#define AG_STEP_N %d\n#define AG_STEP_END %zu\n#define AG_WALK_ROOM %zu\n", p->n, room.end,
                  room.size);
   ag_text_printf(out, "#define AG_WALK_OWN %d\n#define AG_WALK_CHANNELS %d\n#define AG_WALK_DRAWS %d\n", room.own,

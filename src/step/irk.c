@@ -27,17 +27,17 @@
 #define AG_STEP_LU
 #include "step/method.h"
 
-static ag_step_room room_of(const ag_irk *irk, int n, int m, int square) {
+static ag_step_room room_of(const ag_irk *irk, long n, long m, long square) {
   int reals = irk->real > irk->estimate ? irk->real : irk->estimate;
-  int own = AG_IRK_CARRIES(irk, n);
-  int size = (irk->degree + irk->s + 5) * n + 2 * own + 2 * irk->s * m + (1 + 2 * reals + 3 * irk->pair) * square;
-  return (ag_step_room){(size_t)size, (size_t)(n + own), own};
+  long own = AG_IRK_CARRIES(irk, n);
+  long size = (irk->degree + irk->s + 5) * n + 2 * own + 2 * irk->s * m + (1 + 2 * reals + 3 * irk->pair) * square;
+  return (ag_step_room){(size_t)size, (size_t)(n + own), (int)own};
 }
 
 #define AG_STEPPER(name) \
   static const ag_irk table_##name = AG_IRK_##name; \
   static const char text_##name[] = "#define AG_IRK_METHOD " #name "\n"; \
-  static ag_step_room room_##name(int n, int m, int square) { return room_of(&table_##name, n, m, square); }
+  static ag_step_room room_##name(long n, long m, long square) { return room_of(&table_##name, n, m, square); }
 #include "step/irk.def"
 #undef AG_STEPPER
 

@@ -28,12 +28,12 @@
 #define AG_STEP_TRIAL
 #include "step/method.h"
 
-static ag_step_room room_plain(int n, int m, int square) {
+static ag_step_room room_plain(long n, long m, long square) {
   return (ag_step_room){(size_t)(8 * n + 2 * m + square), (size_t)n, 0};
 }
 
 /* A count at both ends, and three states more. */
-static ag_step_room room_tests(int n, int m, int square) {
+static ag_step_room room_tests(long n, long m, long square) {
   return (ag_step_room){(size_t)(11 * n + 2 + 2 * m + square), (size_t)(n + 1), 1};
 }
 

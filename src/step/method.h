@@ -74,9 +74,9 @@
 #endif
 
 #ifdef AG_STEP_ROOM
-static ag_step_room AG_OF(room)(int n, int m, int square) {
+static ag_step_room AG_OF(room)(long n, long m, long square) {
   (void)m, (void)square;
-  return (ag_step_room){(size_t)(AG_STEP_ROOM), (size_t)(AG_STEP_END), AG_STEP_OWN};
+  return (ag_step_room){(size_t)(AG_STEP_ROOM), (size_t)(AG_STEP_END), (int)(AG_STEP_OWN)};
 }
 #endif
 

@@ -27,8 +27,8 @@
 #include "step/method.h"
 
 /* At most as many constraints as tangent coordinates; the end of a step needs no more than the matrix. */
-static ag_step_room room_of(const ag_spark *method, int n, int m) {
-  int s = method->s, unknowns = (2 * s - 1) * m, all = 3 * m;
+static ag_step_room room_of(const ag_spark *method, long n, long m) {
+  long s = method->s, unknowns = (2 * s - 1) * m, all = 3 * m;
   return (ag_step_room){
       (size_t)(6 * n + 5 * m + 3 + 2 * unknowns + unknowns * unknowns + s * (m + all + all * all) + n), (size_t)n, 0};
 }
@@ -36,7 +36,7 @@ static ag_step_room room_of(const ag_spark *method, int n, int m) {
 #define AG_STEPPER(name) \
   static const ag_spark table_##name = AG_SPARK_##name; \
   static const char text_##name[] = "#define AG_SPARK_METHOD " #name "\n"; \
-  static ag_step_room room_##name(int n, int m, int square) { \
+  static ag_step_room room_##name(long n, long m, long square) { \
     (void)square; \
     return room_of(&table_##name, n, m); \
   }

@@ -87,8 +87,8 @@ typedef struct ag_flow {
   void (*align)(void *self, double t, double *z);
   void *self;
 } ag_flow;
-unsigned ag_flow_offers(const ag_flow *f);   /* AG_NEEDS_... */
-int ag_flow_square(const int *table, int m); /* numbers that a step keeps for one matrix */
+unsigned ag_flow_offers(const ag_flow *f);    /* AG_NEEDS_... */
+long ag_flow_square(const int *table, int m); /* numbers that a step keeps for one matrix */
 
 /* ---- steppers ---- */
 
@@ -145,7 +145,7 @@ struct ag_stepper {
   int n_stage, n_dense; /* new right-hand sides of a step (0: they vary), and of its dense output */
   int quarter;          /* a stage at a quarter of the step whose state is right to order 4: a row of work; 0: none */
   int n_channel_stage;  /* how many more a step has for each noise channel */
-  ag_step_room (*room)(int n, int m, int square); /* components, tangent coordinates, numbers of a matrix */
+  ag_step_room (*room)(long n, long m, long square); /* components, tangent coordinates, numbers of a matrix */
   /* One step from (t, z) with the carry dz0 into z1 with the carry dz1 (for most methods the rates there). With an
    * embedded estimate, error[0] is the scaled error norm (accept when <= 1) for tolerances rtol, atol; else 0
    * (error[1]: the same for the second norm, written only if some component counts there). It is NaN when a component
@@ -175,6 +175,9 @@ int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
 /* A need that is not offered, as text; NULL: none. */
+/* Its workspace for so many components and tangent coordinates, with matrices of `square` numbers; ends the call, as
+ * out of memory, where more than 2^31 - 1 numbers would be needed: texts and units count them with int. */
+ag_step_room ag_stepper_room(const ag_stepper *s, int n, int m, long square);
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * The registry of steppers: stepper.def as an array; what they need and what flows offer. */
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "expr/expr.h"
 #include "step/step_text.h"
 
@@ -54,7 +57,15 @@ unsigned ag_flow_offers(const ag_flow *f) {
          (f->canonical ? AG_NEEDS_CANONICAL : 0u) | (f->step ? AG_NEEDS_NOISE : AG_NEEDS_ONE_SIDED);
 }
 
-int ag_flow_square(const int *table, int m) { return table ? table[AG_LU_SQUARE] : m * m; }
+long ag_flow_square(const int *table, int m) { return table ? table[AG_LU_SQUARE] : (long)m * m; }
+
+ag_step_room ag_stepper_room(const ag_stepper *s, int n, int m, long square) {
+  ag_step_room room = s->room(n, m, square);
+  char why[AG_HEAP_WHY];
+  if (room.size <= INT_MAX) return room;
+  snprintf(why, sizeof why, "a step of %s would need %.3g GB of memory", s->name, 8e-9 * (double)room.size);
+  ag_heap_fail(why);
+}
 
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers) {
   static const char *const what[AG_N_NEED] = {

@@ -5,6 +5,7 @@
  * expansion leaves there, 0.3 above order 8, where these steps are still long. */
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "step/step.h"
 #include "step/test_flows.h"
 #include "tests/check.h"
@@ -259,6 +260,33 @@ static void test_second(const ag_stepper *s) {
   test_local(s, flows[1], -1);
 }
 
+/* Asked for the workspace of a system with `n` coordinates whose matrices are dense. */
+typedef struct asked {
+  const ag_stepper *s;
+  int n;
+  ag_step_room room;
+} asked;
+
+static void ask(void *self) {
+  asked *a = self;
+  a->room = ag_stepper_room(a->s, a->n, a->n, ag_flow_square(NULL, a->n));
+}
+
+/* Sizes do not wrap around: a method that keeps matrices needs as many numbers as they have, or says that it cannot. */
+static void test_large(const ag_stepper *s) {
+  const bool keeps = s->needs & (AG_NEEDS_JACOBIAN | AG_NEEDS_RESIDUAL);
+  for (int n = 5000; n <= 320000; n *= 2) {
+    ag_heap *h = ag_heap_create(NULL);
+    char why[AG_HEAP_WHY] = "";
+    asked a = {.s = s, .n = n};
+    bool done = ag_heap_try(h, ask, &a, why);
+    AG_CHECK(done == !*why && (done || keeps));
+    if (done) AG_CHECK(a.room.size >= (size_t)n * (keeps ? (size_t)n : 1));
+    ag_heap_wipe(h);
+    ag_heap_close(h);
+  }
+}
+
 int main(void) {
   AG_CHECK(ag_stepper_count() >= 8);
   AG_CHECK(ag_stepper_find("nothing") == NULL && ag_stepper_find("") == NULL);
@@ -267,6 +295,7 @@ int main(void) {
     const ag_stepper *s = ag_stepper_at(i);
     int failed = ag_checks_failed;
     test_row(s, i);
+    test_large(s);
     ag_flow offered = test_flow_of(&test_flows[0], NULL);
     if (s->needs & AG_NEEDS_SECOND) test_second(s);
     if (ag_stepper_lacks(s, ag_flow_offers(&offered))) continue; /* of models: run/variational_test.c */

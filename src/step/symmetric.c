@@ -40,7 +40,7 @@ typedef struct room {
 
 static int tangent_size(const ag_flow *f) { return f->m ? f->m : f->n; }
 
-static int square(const ag_flow *f) { return ag_flow_square(f->table, tangent_size(f)); }
+static long square(const ag_flow *f) { return ag_flow_square(f->table, tangent_size(f)); }
 
 static double *take(double **at, int n) {
   double *x = *at;
@@ -50,7 +50,7 @@ static double *take(double **at, int n) {
 
 static room layout(const ag_stepper *base, const ag_flow *f, double *work) {
   int n = f->n, m = tangent_size(f), k = f->n_level;
-  ag_step_room r = base->room(n, m, square(f));
+  ag_step_room r = ag_stepper_room(base, n, m, square(f));
   double *at = work + r.size;
   room s = {.start = take(&at, n), .end = take(&at, n), .before = take(&at, n), .after = take(&at, n)};
   s.carry0 = take(&at, n + r.own), s.carry1 = take(&at, n + r.own);
@@ -65,7 +65,7 @@ static room layout(const ag_stepper *base, const ag_flow *f, double *work) {
 int ag_symmetric_own(const ag_flow *f) { return f->n_level + 1; }
 
 size_t ag_symmetric_size(const ag_stepper *base, const ag_flow *f) {
-  ag_step_room r = base->room(f->n, tangent_size(f), square(f));
+  ag_step_room r = ag_stepper_room(base, f->n, tangent_size(f), square(f));
   int n = f->n, m = tangent_size(f), k = f->n_level;
   return r.size + (size_t)(4 * n + 2 * (n + r.own) + 2 * k * (2 + m) + 5 * k + 2 * k * k + 3 * m);
 }
@@ -179,7 +179,7 @@ static int find_end(const ag_flow *f, double t1, const double *scale, double *z1
 /* The step with the multipliers as they are; s->off: how far it ends from the levels. */
 static int try_step(const ag_stepper *base, const ag_flow *f, double t, double h, const double *z, const double *dz0,
                     const double *scale, double *z1, double *error, double *work, room *s) {
-  int n = f->n, own = base->room(n, tangent_size(f), square(f)).own, k = f->n_level, reason;
+  int n = f->n, own = ag_stepper_room(base, n, tangent_size(f), square(f)).own, k = f->n_level, reason;
   double most = 0;
   for (int i = 0; i < k; i++) most = fmax(most, fabs(s->mu[i]));
   (void)along(f, gradients(f, s->levels0), scale, s->mu, s->w);
@@ -231,7 +231,7 @@ int ag_symmetric_step(const ag_stepper *base, const ag_flow *f, double t, double
                       double *z1, double *dz1, double *error, double *work) {
   int n = f->n, k = f->n_level, which;
   room s = layout(base, f, work);
-  const int own = base->room(n, tangent_size(f), square(f)).own;
+  const int own = ag_stepper_room(base, n, tangent_size(f), square(f)).own;
   const double *kept = dz0 + n + own;
   int reason = begin(f, t, h, z, dz0, &s, &which);
   if (reason) return reason;

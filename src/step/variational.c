@@ -31,12 +31,12 @@
 #include "step/method.h"
 
 /* At most as many impulses as tangent coordinates. */
-static ag_step_room room_of(int n, int m, int square) {
-  return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * square), (size_t)(2 * n), n};
+static ag_step_room room_of(long n, long m, long square) {
+  return (ag_step_room){(size_t)(4 * n + 5 * n + 4 * m + 3 + 3 * m + 4 * square), (size_t)(2 * n), (int)n};
 }
 
 /* Two states more. */
-static ag_step_room room_tests(int n, int m, int square) {
+static ag_step_room room_tests(long n, long m, long square) {
   ag_step_room room = room_of(n, m, square);
   room.size += (size_t)(2 * n);
   return room;

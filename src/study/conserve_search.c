@@ -91,12 +91,14 @@ void ag_conserve_leaf(ag_conserving *v) {
     if (found[i]) found[n_good++] = ag_sub(v->x->g, found[i], ag_num(v->x->g, ag_conserve_at_start(v, found[i])));
   free(s.x);
   if (!n_good) return;
+  const ag_geom before = *v->x;
   ag_probe on_leaf; /* from here on points have these values */
   ag_geom_relate(v->x, n_good, found);
   ag_probe_init(&on_leaf, v->x, v->sys, NULL, v->flint);
   int first;
   if (!ag_probe_points(&on_leaf, 0, &first)) {
     ag_probe_done(&on_leaf);
+    *v->x = before; /* as the points that are there see it */
     return;
   }
   ag_probe_done(&v->probe);

@@ -75,7 +75,8 @@ ag_source *ag_source_motion(const anagyre_motion *motion, anagyre_model *m) {
   s->marks = AG_NEWN(s->arena, ag_marks, result->n_event + 1);
   for (int i = 0; i < result->n_event; i++) {
     const char *name = anagyre_item(m, ANAGYRE_EVENT, i);
-    if (name) s->marks[s->n_marks++] = (ag_marks){name, result->event_count[i], result->event_times[i]};
+    if (name)
+      s->marks[s->n_marks++] = (ag_marks){ag_arena_str(s->arena, name), result->event_count[i], result->event_times[i]};
   }
   ag_text about = {0};
   put_parameters(m, &about);

@@ -647,6 +647,17 @@ start n = 1, x' = 1, a = 0.3, y' = [1, 0]
             self.assertLess(max(map(abs, far['max'] + far['min'])), 1e-12)
         self.refused('the midpoint rule preserves volume only', m, '--seed', 1, '--dt', 1/16, '--method', 'ovo_midpoint', '--metropolis')
 
+    def test_ito_without_inertia(self):
+        """A velocity that has its inertia from a constraint alone: the paths are those without it."""
+        rest = "noise W force y' = s*(1 + y'^2), phi' = 0.3*y' ito\nstart y' = 1\n"
+        bound = "param s = 0.1\nconfig x in R, y in R, phi in S1\nlagrangian 1/2*(y'^2 + phi'^2) - s*x\nconstraint x' = y'\n"
+        free = "param s = 0.1\nconfig y in R, phi in S1\nlagrangian 1/2*(y'^2 + phi'^2) - s*y\n"
+        a, b = (self.end(self.model('model edge\n' + text + rest), '--seed', 3, '--dt', 1/64, '--t1', 1)['state']
+                for text in (bound, free))
+        for k, x in b.items():
+            self.assertAlmostEqual(a[k], x, delta=1e-13)  # of rounding in 64 steps
+        self.assertAlmostEqual(a['x'], a['y'], delta=1e-13)
+
     def test_ito_under_constraints(self):
         """The same where reactions act: of an edge; of a rod and a screw, with an amplitude that W moves."""
         blade = """config x in R, y in R, phi in S1

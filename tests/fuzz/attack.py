@@ -347,7 +347,7 @@ class Attack:
                 return f"{mark}: " + next(x for x in text.split("\n") if mark in x)
         if code not in (0, 1, 2, 3):
             return f"exit code {code}"
-        budget = re.search(r"memory|without the page|--derive-time|larger than|File too large|too large|out of|budget", text + out.decode("latin-1"))
+        budget = re.search(r"memory|without the page|--derive-time|larger than|too large|out of|budget|cannot (read|write)", text + out.decode("latin-1"))
         if code == 3 and not budget:
             return "exit code 3 without a budget: " + text[:200]
         if code in (2, 3) and not re.search("error|^anagyre ", text, re.M) and b"error" not in out:

@@ -87,6 +87,7 @@ static _Noreturn void child(int in, int answers) {
 typedef struct worker {
   pid_t pid; /* 0: none */
   int in, answers, n;
+  double told; /* processor time of the commands that were answered */
 } worker;
 
 static bool start(worker *w) {
@@ -98,7 +99,7 @@ static bool start(worker *w) {
     child(in[0], answers[1]);
   }
   close(in[0]), close(answers[1]);
-  w->in = in[1], w->answers = answers[0], w->n = 0;
+  w->in = in[1], w->answers = answers[0], w->n = 0, w->told = 0;
   return w->pid > 0;
 }
 
@@ -131,12 +132,13 @@ static bool serve(worker *w, const char *line, int most) {
   bool told = n > 0 && ++w->n < most;
   if (!told) {
     int code = end(w);
-    double spent = used_by_children() - before;
+    double spent = used_by_children() - before - w->told;
     if (hangs) printf("hangs %.3f\n", spent);
     else if (n <= 0 || code) printf("%d %.3f\n", code, spent);
     else told = true;
   }
-  if (told) fputs(answer, stdout);
+  if (told && !strchr(answer, ' ')) return false;
+  if (told) w->told += strtod(strchr(answer, ' '), NULL), fputs(answer, stdout);
   return fflush(stdout) == 0;
 }
 
