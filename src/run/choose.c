@@ -5,7 +5,7 @@
 
 #include "run/run_internal.h"
 
-enum { FIRST = 20, EARLY = 80, SECOND = 300, MOST_TANGENT = 200 };
+enum { FIRST = 20, SECOND = 300, MOST_TANGENT = 200 };
 static const double FEW = 2000;     /* steps that stability may cost before an implicit method is tried */
 static const double LIMITED = 1.5;  /* step size times largest eigenvalue, of steps that stability may limit */
 static const double FARTHER = 20.0; /* an implicit step costs as much as some ten explicit ones */
@@ -53,8 +53,6 @@ const ag_stepper *ag_run_choose(ag_system *sys, const double *x0, const ag_run_o
   if (!(start.stiffness * fabs(o->t1 - o->t0) > FEW * start.h)) return usual;
   trial longer = try_steps(sys, x0, o, usual, SECOND);
   if (!(longer.stiffness > LIMITED) || !(fabs(o->t1 - o->t0) > FEW * longer.h)) return usual;
-  trial early = try_steps(sys, x0, o, stiff, EARLY); /* time enough to leave the steps of the first moments behind */
-  if (early.h > 0 && early.h < longer.h) return usual;
   trial implicit = try_steps(sys, x0, o, stiff, SECOND);
   if (!(implicit.per_step > FARTHER * longer.per_step)) return usual;
   *stiffness = longer.stiffness;
