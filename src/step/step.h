@@ -174,10 +174,10 @@ static inline bool ag_stepper_noisy(const ag_stepper *s) { return s->needs & AG_
 int ag_stepper_count(void);
 const ag_stepper *ag_stepper_at(int i);
 const ag_stepper *ag_stepper_find(const char *name); /* NULL when unknown */
-/* A need that is not offered, as text; NULL: none. */
 /* Its workspace for so many components and tangent coordinates, with matrices of `square` numbers; ends the call, as
  * out of memory, where more than 2^31 - 1 numbers would be needed: texts and units count them with int. */
 ag_step_room ag_stepper_room(const ag_stepper *s, int n, int m, long square);
+/* A need that is not offered, as text; NULL: none. */
 const char *ag_stepper_lacks(const ag_stepper *s, unsigned offers);
 extern const char ag_factor_text[]; /* factor.h, which texts that move on factors need before them */
 
