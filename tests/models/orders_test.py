@@ -10,8 +10,10 @@ import json
 import subprocess
 import sys
 
-# An error constant that is small on purpose: above rounding the next order still shows in the slope.
-SMALL = {"dopri5", "tsit5", "dop853"}
+# Error constants that are small on purpose: where a motion has the next order in the slope, the declared one shows in
+# another motion of the model: settings, time.
+SMALL = {"dopri5", "tsit5"}
+ELSEWHERE = {"cylinder_ball": (["k=2", "w0=[0, 0, -3]"], "1.7"), "rattleback": ([], "2.5")}
 
 # What does not fit any of these models.
 REFUSED = {"nystrom8": "accelerations that depend on positions and time alone",
@@ -53,6 +55,16 @@ def wrong_high(program, model, methods):
     return wrong
 
 
+def wrong_elsewhere(program, model):
+    settings, time = ELSEWHERE[model]
+    words = [word for setting in settings for word in ("--set", setting)]
+    done = subprocess.run([program, "converge", model, "--json", "--method", ",".join(sorted(SMALL)), "--t1", time, *words],
+                          capture_output=True, text=True, check=True)
+    rows = json.loads(done.stdout)["methods"]
+    return [f"{model} {settings}, {row['method']}: declared {row['declared']}, measured {row['order']}"
+            for row in rows if row["order"] is None or abs(row["order"] - row["declared"]) > 0.1 or row["confidence"] > 0.1]
+
+
 def broken_claim(keeps, kept, basis, free):
     """A claim that does not hold. None where it was not measured: it has no meaning for the model, or steps were too
     long on the way back."""
@@ -86,7 +98,7 @@ def wrong_rows(program, model, time, basis, keeps):
         if declared > 6:  # few points between long steps and rounding: see wrong_high
             continue
         order, half = row["order"], row["confidence"]
-        if order is not None and name in SMALL and order >= declared - 0.1 - half:
+        if order is not None and name in SMALL and model in ELSEWHERE and order >= declared - 0.1 - half:
             continue
         if order is None or abs(order - declared) > 0.1 or half > 0.1:
             wrong[name] = f"{model}, {name}, to t = {time}: declared {declared}, measured {order} +- {half}"
@@ -103,6 +115,8 @@ def main():
         basis = json.loads(check.stdout)["elimination"] == "basis"
         found = [wrong_rows(program, model, time, basis, keeps) for time in times.split()]
         wrong += [text for name, text in found[0].items() if all(name in rows for rows in found)]
+    for model in ELSEWHERE:
+        wrong += wrong_elsewhere(program, model)
     for model, methods in HIGH:
         wrong += wrong_high(program, model, methods)
     print("\n".join(wrong) or f"{len(MODELS)} models: all measured orders agree")
