@@ -300,14 +300,17 @@ static void pass_on_exhaustion(const ag_h5 *h, const reply *r) {
   ag_heap_fail(told ? why : "out of memory in the HDF5 library");
 }
 
+/* A child that has gone may have answered before it heard all: that memory ran out. */
+static bool ask(const ag_h5 *h, const void *bytes, size_t n) {
+  return send(h->fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n || errno == EPIPE || errno == ECONNRESET;
+}
+
 bool ag_h5_read(ag_h5 *h, const ag_field *field, long from, long n, double *out) {
   if (n == 0) return true;
   request q = {(int64_t)field->kind,        field->rank, {field->dim[0], field->dim[1], field->dim[2]}, from, n,
                (int64_t)strlen(field->path)};
   reply r;
-  if (send(h->fd, &q, sizeof q, MSG_NOSIGNAL) != (ssize_t)sizeof q ||
-      send(h->fd, field->path, (size_t)q.path, MSG_NOSIGNAL) != (ssize_t)q.path || !hear(h, &r, sizeof r))
-    return false;
+  if (!ask(h, &q, sizeof q) || !ask(h, field->path, (size_t)q.path) || !hear(h, &r, sizeof r)) return false;
   pass_on_exhaustion(h, &r);
   size_t size = sizeof(double) * (size_t)(n * (field->kind == AG_FIELD_COLUMN ? ag_field_length(field) : 1));
   return r.good && (size_t)r.size == size && hear(h, out, size);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * Results written and read back: rows, events, fields, checkpoint; a killed writer; a log that holds less than the
  * file; a second writer; a newer format; files that are not results; compressed ones, and damage to them. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "store/store_internal.h"
 
 #include <fcntl.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -310,6 +312,53 @@ static void check_compressed(scene *s) {
   ag_fields_integer(&s->fields, "/options@compress", 0);
 }
 
+typedef struct starved {
+  const scene *s;
+  long n; /* the allocation that fails; the process that works with HDF5 counts its own */
+  bool opened, read;
+  double *rows;
+  ag_text trouble;
+} starved;
+
+static void read_starved(void *self) {
+  starved *a = self;
+  ag_heap_fail_at(a->n);
+  ag_archive *r = ag_archive_open(a->s->path, &a->trouble);
+  ag_heap_fail_at(0);
+  a->opened = r != NULL;
+  if (r) a->read = ag_archive_rows(r, 0, r->n_row, a->rows);
+  ag_archive_close(r);
+}
+
+/* Where memory runs out it is said so, not that the file cannot be read; also when the process that works with HDF5 has
+ * ended before this one asks on, as on a single processor. */
+static void check_starved(scene *s) {
+  enum { ROWS = 3, ENOUGH = 30 };
+  cpu_set_t before, one;
+  int n_read = 0, n_starved = 0;
+  close_store(write_rows(s, true, true, ROWS));
+  AG_CHECK(!sched_getaffinity(0, sizeof before, &before));
+  CPU_ZERO(&one);
+  for (size_t i = 0; i < CPU_SETSIZE && !CPU_COUNT(&one); i++)
+    if (CPU_ISSET(i, &before)) CPU_SET(i, &one);
+  AG_CHECK(!sched_setaffinity(0, sizeof one, &one));
+  for (long n = 1; n_read < ENOUGH; n++) {
+    char why[AG_HEAP_WHY] = "";
+    ag_heap *h = ag_heap_create(NULL);
+    starved a = {.s = s, .n = n, .rows = malloc(sizeof(double) * (size_t)(ROWS * s->width))};
+    bool done = ag_heap_try(h, read_starved, &a, why);
+    ag_heap_fail_at(0);
+    AG_CHECK(!done || a.read || (!a.opened && strstr(ag_text_cstr(&a.trouble), "memory")));
+    AG_CHECK(done || strstr(why, "memory") || strstr(why, "bytes"));
+    n_read = a.read ? n_read + 1 : 0;
+    n_starved += !done;
+    free(a.rows);
+    ag_heap_wipe(h);
+    ag_heap_close(h);
+  }
+  AG_CHECK(n_starved > 10 && !sched_setaffinity(0, sizeof before, &before));
+}
+
 static void check_refused(const char *path, const char *why) {
   ag_text trouble = {0};
   AG_CHECK(ag_archive_open(path, &trouble) == NULL);
@@ -355,6 +404,7 @@ int main(void) {
   check_long(&s);
   check_newer_log(&s);
   check_compressed(&s);
+  check_starved(&s);
   check_refused("/nowhere/a.h5", "cannot read");
   ag_fields_integer(&s.fields, "@format", AG_STORE_FORMAT + 1);
   close_store(write_rows(&s, true, true, 3));
