@@ -156,8 +156,10 @@ endfunction()
 
 function(ag_library)
   set(objects)
+  set(layers)
   foreach(folder IN LISTS AG_FOLDERS)
     if(TARGET ag_${folder} AND NOT folder IN_LIST AG_PROGRAM_FOLDERS)
+      list(APPEND layers ag_${folder})
       list(APPEND objects $<TARGET_OBJECTS:ag_${folder}>)
     endif()
   endforeach()
@@ -169,6 +171,7 @@ function(ag_library)
   add_custom_command(OUTPUT ${local} DEPENDS ${AG_ALL_OBJECT} VERBATIM
     COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=anagyre_* ${AG_ALL_OBJECT} ${local})
   add_library(anagyre_static STATIC ${local})
+  add_dependencies(anagyre_static ${layers}) # files alone do not say, to make, that another target makes them
   add_library(anagyre_shared SHARED ${objects})
   target_link_options(anagyre_shared PRIVATE -Wl,-z,relro,-z,now,-z,noexecstack)
   set_target_properties(anagyre_static anagyre_shared PROPERTIES OUTPUT_NAME anagyre LINKER_LANGUAGE C)

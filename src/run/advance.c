@@ -191,15 +191,19 @@ static bool advance(run *r, double *t1, ag_end *end) {
 static ag_end follow_inside(run *r, double *t1) {
   ag_mover *m = &r->m;
   const ag_run_options *o = r->o;
-  double step = *t1 - r->t;
+  const double end = *t1, step = end - r->t, before = r->res->work;
   bool looks = ag_mover_looks(m), grid = !o->section && o->every > 0 && (*t1 - ag_trajectory_grid(r)) * step > 0;
   if (looks && ag_look_clear(m, r->t, step)) looks = false;
-  bool work = ag_balance_measures(r);
-  if (!looks && !grid && !work) return AG_END_TIME;
+  bool work = ag_balance_measures(r), whole = false;
+  double done = 0;
+  if (work) whole = ag_balance_whole(r, r->t, step, &done);
+  if (whole) r->res->work += done;
+  if (!looks && !grid && (whole || !work)) return AG_END_TIME;
   int trouble = m->method->dense(m->method, &m->flow, r->t, step, m->z, m->z1, m->space);
   if (trouble) return ag_trajectory_trouble(trouble);
   if (looks) AG_TRY_END(ag_trajectory_crossings(r, t1));
-  if (work) ag_balance_add(r, r->t, step, *t1);
+  if (whole && *t1 != end) r->res->work = before, whole = false;
+  if (work && !whole) ag_balance_add(r, r->t, step, *t1);
   if (grid && !ag_trajectory_rows(r, r->t, step, *t1)) return AG_END_SINK;
   if (r->cut == AG_END_TIME && !r->corner) return AG_END_TIME;
   if (!ag_mover_at(m, r->t, *t1, m->z1)) return AG_END_STEP;
@@ -426,6 +430,7 @@ static bool try_before(run *r) {
 static ag_end step_once(run *r) {
   double t1, whole;
   ag_end end = AG_END_STEP;
+  ag_balance_begin(r);
   do {
     if (!advance_safely(r, &t1, &end)) return end;
     if (t1 == r->t) return r->pending != AG_END_TIME ? r->pending : ag_rows_settled(r); /* a row begins to act here */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
- * The work done in a motion whose energy is not conserved: W = int P dt, P = F.xi - l_t - s.lambda = dE/dt. Each step
- * is integrated on its dense output (power_core.h), so that W depends on the motion alone, not on E: E - E0 = W checks
- * one against the other. Points cost a right-hand side each, so only the first steps of a long run are measured. While
- * the motion slides along a switching surface, the power is the combination of those on its sides; where there is no
- * role POWER, the change of energy is taken as the work. */
+ * The work done in a motion whose energy is not conserved: W = int P dt, P = F.xi - l_t - s.lambda = dE/dt. An explicit
+ * Runge-Kutta method integrates it with its own weights, from the states and rates at its stages; of other methods, and
+ * of steps of which a part counts, it is integrated on the dense output (power_core.h). So W depends on the motion
+ * alone, not on E: E - E0 = W checks one against the other. Points cost up to a right-hand side each, so only the first
+ * steps of a long run are measured. While the motion slides along a switching surface, the power is the combination of
+ * those on its sides; where there is no role POWER, the change of energy is taken as the work. */
 #include <math.h>
 
 #include "expr/vmath.h"
@@ -26,15 +27,31 @@ static double energy_at(run *r, double t, double theta) {
   return ag_work_energy(m->work, t, m->x, NULL);
 }
 
-/* The power on the dense output: by the role POWER where there is one, else through the multipliers. */
-static double power_at(ag_mover *m, double theta, double t) {
+/* The power at a state: by the role POWER where there is one, else through the multipliers. */
+static double power_of(void *self, double t, const double *z, const double *dz) {
+  ag_mover *m = self;
   double power;
-  m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
-  if (ag_switch_slides(m)) return ag_slide_role(m, AG_ROLE_POWER, t, m->zt, m->c, &power) ? power : NAN;
+  (void)dz;
+  if (ag_switch_slides(m)) return ag_slide_role(m, AG_ROLE_POWER, t, z, m->c, &power) ? power : NAN;
   if (!m->full && ag_system_role(m->sys, AG_ROLE_POWER))
-    return ag_work_role(m->work, AG_ROLE_POWER, t, m->zt, m->c, &power) ? NAN : power;
-  ag_mover_full(m, t, m->zt, m->c, m->x);
+    return ag_work_role(m->work, AG_ROLE_POWER, t, z, m->c, &power) ? NAN : power;
+  ag_mover_full(m, t, z, m->c, m->x);
   return ag_work_energy_rate(m->work, t, m->x);
+}
+
+static double power_at(ag_mover *m, double theta, double t) {
+  m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
+  return power_of(m, t, m->zt, NULL);
+}
+
+void ag_balance_begin(run *r) { r->m.flow.power = ag_balance_measures(r) ? power_of : NULL; }
+
+bool ag_balance_whole(run *r, double t, double h, double *done) {
+  ag_mover *m = &r->m;
+  bool direct = m->full || ag_system_role(m->sys, AG_ROLE_POWER);
+  if (!m->method->integral || !m->flow.power || !direct || ag_switch_slides(m)) return false;
+  *done = m->method->integral(m->method, &m->flow, t, h, m->z, m->space);
+  return true;
 }
 
 #define AG_POWER_OF ag_mover *a
@@ -48,7 +65,7 @@ void ag_balance_add(run *r, double t, double h, double t1) {
   if (ag_switch_slides(m) && (m->full || !ag_system_role(m->sys, AG_ROLE_POWER))) {
     double before = energy_at(r, t, 0);
     done = energy_at(r, t1, part / h) - before;
-  } else if (m->fused && !ag_switch_slides(m) && ag_fused_has(m->fused, AG_FUSED_POWER)) {
+  } else if (m->fused && !m->method->integral && !ag_switch_slides(m) && ag_fused_has(m->fused, AG_FUSED_POWER)) {
     ag_mover_power(m, t, h, part, &done);
   } else {
     done = power_over(m, t, h, part);

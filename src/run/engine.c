@@ -71,6 +71,17 @@ static void fused_interpolate(const ag_stepper *s, int n, double theta, const do
   ag_fused_interpolate(m->fused, &a);
 }
 
+static double fused_integral(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z,
+                             const double *work) {
+  ag_mover *m = f->self;
+  double done;
+  (void)s;
+  ag_fused_args a = arguments(m, &t, &h, z, NULL, (double *)work, NULL); /* which is only read */
+  a.prep_power = m->prep_power, a.done = &done;
+  ag_fused_power(m->fused, &a);
+  return done;
+}
+
 void ag_mover_power(ag_mover *m, double t, double h, double part, double *done) {
   unsigned long long fail = 0;
   ag_fused_args a = arguments(m, &t, &h, m->z, m->z1, m->space, &fail);
@@ -165,6 +176,7 @@ void ag_mover_use(ag_mover *m, const double *params, const ag_fused *fused) {
   m->own.step = fused_step;
   m->own.dense = fused_dense;
   m->own.interpolate = fused_interpolate;
+  if (m->own.integral) m->own.integral = ag_fused_has(fused, AG_FUSED_POWER) ? fused_integral : NULL;
   if (m->base) m->base = &m->own;
   else m->method = &m->own;
 }

@@ -51,6 +51,19 @@
     const V at_ = (t); \
     canonical(&at_, (z), c_, prep_canonical_, (out), fail_); \
   })
+#if AG_POWER_BY_STAGES
+/* The power at a stage; NaN where it has none. */
+static __attribute__((unused)) V flow_power(const V *c, const V *prep, V t, const V *z, const V *dz) {
+  V out[1];
+  VI failed = v_word_set(0);
+  (void)dz;
+  power(&t, z, c, AG_POWER_STEP(dz) prep, out, &failed);
+  return v_blend(failed, v_nan(), out[0]);
+}
+#define AG_STEP_POWER(t, z, dz) flow_power(c_, prep_power_, t, z, dz)
+#define AG_STEP_POWER_FLOW const V *c_ AG_MAYBE, const V *prep_power_ AG_MAYBE,
+#define AG_STEP_KEEPS 1
+#endif
 #define AG_STEP_W(i) w_[i]
 #define AG_STEP_UNSOLVED(mask) *fail_ |= (mask);
 #define AG_STEP_FAILED (*fail_)

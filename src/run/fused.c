@@ -75,15 +75,19 @@ static const char locate_entry_text[] =
 #include "locate_entry_core_text.inc"
     ;
 
-/* Which components the right-hand side reads, as ranges. Single steps are what a run waits for first: clang unrolls the
- * loop over up to 11 components, a longer one is compiled faster as a whole than in ranges that are unrolled. */
+/* Which components the right-hand side and the power at stages read, as ranges. Single steps are what a run waits for
+ * first: clang unrolls the loop over up to 11 components, a longer one is compiled faster as a whole than in ranges
+ * that are unrolled. */
 static void put_reads(const ag_fused_spec *s, ag_text *out) {
   enum { MOST = 64, MOST_OF_STEP = 11 };
   unsigned long long reads = 0, all = ~0ULL >> (MOST - (s->n < MOST ? s->n : MOST));
-  const ag_instr *instr = s->tape->instr;
+  const ag_tape *tapes[] = {s->tape, s->power && s->method->integral ? s->power : NULL};
   if (s->n > (s->march ? MOST : MOST_OF_STEP) || s->n == 0) return;
-  for (int k = 0; k < s->tape->n_instr; k++)
-    if (instr[k].op == AG_OP_LOAD && instr[k].a == AG_SEG_Z && instr[k].b < (unsigned)s->n) reads |= 1ULL << instr[k].b;
+  for (int i = 0; i < 2 && tapes[i]; i++)
+    for (int k = 0; k < tapes[i]->n_instr; k++) {
+      const ag_instr *in = &tapes[i]->instr[k];
+      if (in->op == AG_OP_LOAD && in->a == AG_SEG_Z && in->b < (unsigned)s->n) reads |= 1ULL << in->b;
+    }
   if (reads == all) return;
   ag_text_str(out, "#define AG_STEP_READ(X, ...)");
   for (int i = 0, from = 0; i < s->n; i++) {
@@ -141,6 +145,8 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
   ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
   ag_text_printf(out, "#define AG_CANONICAL_OF(...)%s\n", s->canonical ? " __VA_ARGS__" : "");
+  ag_text_printf(out, "#define AG_POWER_BY_STAGES %d\n#define AG_POWER_STEP(w) %s\n", s->power && s->method->integral,
+                 s->power && s->power->n_need[AG_SEG_W] > 0 ? "w," : "");
   put_reads(s, out);
   put_rates(s, out);
   ag_text_str(out, flow_text);
@@ -310,7 +316,7 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->guard) add_text(p, guard_text);
     if (s->project) add_text(p, project_text);
     if (s->turn) add_text(p, turn_text);
-    if (s->power) add_text(p, power_flow_text), add_text(p, power_text);
+    if (s->power && !s->method->integral) add_text(p, power_flow_text), add_text(p, power_text);
     add_text(p, march_text);
     if (s->stretch) add_text(p, stretch_args_text);
     if (locates(s)) add_text(p, stretch_locate_text), add_text(p, root_text);
@@ -319,7 +325,8 @@ static void add_texts(parts *p, const ag_fused_spec *s) {
     if (s->locate) add_text(p, locate_text), add_text(p, root_text), add_text(p, locate_entry_text);
   } else {
     add_text(p, step_text);
-    if (s->power) add_text(p, power_flow_text), add_text(p, power_text), add_text(p, power_entry_text);
+    if (s->power && !s->method->integral) add_text(p, power_flow_text), add_text(p, power_text);
+    if (s->power) add_text(p, power_entry_text);
   }
   p->unit.texts = p->texts;
 }

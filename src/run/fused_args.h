@@ -7,7 +7,7 @@
  * it is listed with. */
 #ifndef AG_RUN_FUSED_ARGS_H
 #define AG_RUN_FUSED_ARGS_H
-#define AG_FUSED_ABI 14
+#define AG_FUSED_ABI 15
 #ifndef AG_FUSED_V /* how the library sees a number and a mask of all lanes; in the unit they are V and VI */
 #define AG_FUSED_V double
 #define AG_FUSED_VI unsigned long long

@@ -17,7 +17,8 @@
  *   AG_ONTO_ROWS                          1: velocities are put back, too, by the tape onto_rows
  *   AG_TURNS AG_BASIS                     1: there is a basis; how many numbers it has; after turn_core.h
  *   AG_STRETCH                            defined: stretch_core.h follows, in place of ag_march
- *   AG_STRETCH_POWER                      defined: work can be measured; after power_core.h
+ *   AG_STRETCH_POWER                      defined: work can be measured; by the stages of the method where
+ *   AG_POWER_BY_STAGES                    is 1, else after power_core.h
  *   AG_FLOW_OF(a, fail)                   leading arguments of the stepper's functions, with a final comma
  *   AG_FLOW_RHS(a, t, z, dz, fail)        a statement that sets dz to f(t, z)
  *   AG_UNITS(X)                           X(group, n, z, stride, size) per run of n groups, z, z + stride, ... */
@@ -163,8 +164,12 @@ V_IN VI march_judge(const ag_fused_args *a, march *s, const march_try *y) {
 V_IN VI march_power(const ag_fused_args *a, V t, V h) {
   VI failed = v_word_set(0);
   if (!a->done) return failed;
+#if AG_POWER_BY_STAGES
+  *a->done = *a->done + fused_integral(a->c, a->prep_power, t, h, a->z, a->work);
+#else
   (void)fused_dense(AG_FLOW_OF(a, &failed) t, h, a->z, a->z1, a->work);
   *a->done = *a->done + power_over(a, t, h, h);
+#endif
   return failed;
 }
 #endif

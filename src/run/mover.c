@@ -289,6 +289,7 @@ static void take_levels(ag_mover *m, int n_tangent, const int *table) {
   m->projecting = *m->method;
   m->projecting.step = project_step, m->projecting.dense = project_dense;
   m->projecting.interpolate = project_interpolate;
+  m->projecting.integral = NULL;
   m->method = &m->projecting;
   m->n_carry += ag_symmetric_own(&f);
   m->room.size = ag_symmetric_size(m->base, &f);

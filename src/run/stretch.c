@@ -217,9 +217,10 @@ static void enter(ag_stretch *s, run *r, long steps) {
 static void leave(const ag_stretch *s, run *r) {
   ag_mover *m = &r->m;
   memcpy(m->dz, m->space, sizeof(double) * (size_t)m->n_carry);
-  int in_step = (ag_mover_looks(m) && !m->method->quarter ? 1 : 0) + (s->m.done ? m->method->n_dense : 0);
+  bool dense = s->m.done && !m->method->integral; /* of every step */
+  int in_step = (ag_mover_looks(m) && !m->method->quarter ? 1 : 0) + (dense ? m->method->n_dense : 0);
   long n_rhs = (long)((s->tries + s->made) * m->method->n_stage + s->taken * in_step + s->others);
-  if (s->found && !s->m.done) n_rhs += m->method->n_dense;
+  if (s->found && !dense) n_rhs += m->method->n_dense;
   m->n_rhs += n_rhs, r->n_many += n_rhs;
   for (int e = m->g_first; e < m->n_g; e++) {
     double memory = s->m.memory[e - m->g_first];

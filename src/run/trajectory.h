@@ -130,11 +130,13 @@ ag_end ag_trajectory_noisy(run *r, long max_steps);
 void ag_trajectory_event(run *r, int e, double s);
 void ag_trajectory_save(run *r);
 void ag_trajectory_engine(run *r);
-/* balance.c: the work done where energy is not conserved, measured in the first steps of a run. add: the part of the
- * step of size h from t that ends at t1 (dense output prepared). mark: the current state, in m->x, is where the
- * measured part ends. */
+/* balance.c: the work done where energy is not conserved, measured in the first steps of a run. begin: before a step.
+ * whole: the work of the step of size h from t, if the method itself integrates it. add: the part of the step that ends
+ * at t1 (dense output prepared). mark: the current state, in m->x, is where the measured part ends. */
 bool ag_balance_measures(const run *r);
 long ag_balance_left(const run *r); /* steps in which it is, this one included */
+void ag_balance_begin(run *r);
+bool ag_balance_whole(run *r, double t, double h, double *done);
 void ag_balance_add(run *r, double t, double h, double t1);
 void ag_balance_mark(run *r);
 /* remark.c: is the start x0 at rest in an equilibrium? What is known about a failure, from the start x0 and the current

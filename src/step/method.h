@@ -11,7 +11,8 @@
  *   AG_STEP_LU       defined: after factor_core.h, sparse_core.h and lu_core.h
  *   AG_STEP_TURNS    defined: after factor_core.h
  *   AG_STEP_HERMITE  defined: then after hermite_core.h, which has its dense output
- *   AG_STEP_TRIAL    defined: then after trial_core.h */
+ *   AG_STEP_TRIAL    defined: then after trial_core.h
+ *   AG_STEP_INTEGRAL defined: the text has the function integral, too, and there is integral_NAME */
 #define AG_PASTE_(a, b) a##_##b
 #define AG_PASTE(a, b) AG_PASTE_(a, b)
 #define AG_OF(a) AG_PASTE(a, AG_STEP_NAME)
@@ -106,6 +107,16 @@ static void AG_OF(interpolate)(const ag_stepper *s, int n, double theta, const d
   AG_STEP_LOCALS(s)
   AG_CALL(interpolate, AG_STEP_PASS_SIZE theta, z, work, out);
 }
+
+#ifdef AG_STEP_INTEGRAL
+static double AG_OF(integral)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z,
+                              const double *work) {
+  const int n = f->n;
+  (void)s;
+  return AG_CALL(integral, AG_STEP_PASS t, h, z, work);
+}
+#undef AG_STEP_INTEGRAL
+#endif
 
 #undef AG_CALL
 #undef AG_OF

@@ -27,7 +27,8 @@ static const char core_text[] =
 
 #define AG_RK_STEPS(method) \
   .room = room_##method, .step = step_##method, .dense = dense_##method, .interpolate = interpolate_##method, \
-  .table = &table_##method, .texts = {"#define AG_RK_METHOD " #method "\n", tableau_text, core_text}
+  .integral = integral_##method, .table = &table_##method, \
+  .texts = {"#define AG_RK_METHOD " #method "\n", tableau_text, core_text}
 #define AG_RK_ROW(method) .name = #method, .family = "explicit Runge-Kutta", AG_RK_STEPS(method)
 
 /* clang-format off */

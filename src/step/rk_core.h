@@ -3,8 +3,14 @@
  * needs tableau.h and, besides, AG_RK_METHOD: which tableau, e.g. dop853. It may be included again with other
  * definitions.
  *
- * The workspace is rows of AG_STEP_N numbers: the stages 0 .. TOP, one row of scratch, DEGREE rows of dense output. Row
- * 0 holds f(t, z), row LAST f(t + h, z1). */
+ * The workspace is rows of AG_STEP_N numbers: the stages 0 .. TOP, one row of scratch, DEGREE rows of dense output, the
+ * states at the stages that have a weight in the result, where they are kept. Row 0 holds f(t, z), row LAST
+ * f(t + h, z1).
+ *
+ * Optional, for integrals along a step:
+ *   AG_STEP_POWER(t, z, dz)   the integrand, of a state and its rate
+ *   AG_STEP_POWER_FLOW        leading parameters of the function integral that this uses, with a final comma
+ *   AG_STEP_KEEPS             whether states at stages are kept */
 #define AG_RK_PASTE_(a, b) AG_RK_##a##_##b
 #define AG_RK_PASTE(a, b) AG_RK_PASTE_(a, b)
 #define AG_RK_OF(b) AG_RK_PASTE(AG_RK_METHOD, b)
@@ -12,6 +18,11 @@
 #define AG_RK_PART static inline __attribute__((always_inline, unused))
 #define AG_RK_SCRATCH(work) ((work) + (AG_RK_OF(TOP) + 1) * AG_STEP_N)
 #define AG_RK_COEFFICIENTS(work) ((work) + (AG_RK_OF(TOP) + 2) * AG_STEP_N)
+#define AG_RK_KEPT(work) ((work) + (AG_RK_OF(TOP) + 2 + AG_RK_OF(DEGREE)) * AG_STEP_N)
+#ifndef AG_STEP_KEEPS
+#define AG_STEP_KEEPS 0
+#define AG_STEP_KEEPS_OWN
+#endif
 #ifndef AG_STEP_RANGE
 #define AG_STEP_RANGE(i, from, end) for (int i = (from); i < (end); i++)
 #define AG_STEP_RANGE_OWN
@@ -39,21 +50,30 @@
 #define AG_RK_BITS(m, D) D(AG_RK_BIT)
 enum {
   AG_STEP_FN(weighted) = 0 AG_RK_OF(B)(AG_RK_BIT) AG_RK_OF(E)(AG_RK_BIT) AG_RK_OF(E3)(AG_RK_BIT)
-      AG_RK_OF(DENSE)(AG_RK_BITS)
+      AG_RK_OF(DENSE)(AG_RK_BITS),
+  AG_STEP_FN(result) = 0 AG_RK_OF(B)(AG_RK_BIT)
 };
+/* The row of stage j among those that are kept. */
+#define AG_RK_ROW_OF(j) __builtin_popcount(AG_STEP_FN(result) & ((1 << (j)) - 1))
 /* A component that f does not read, a pure quadrature, has no value at a stage, and a rate where that has a weight. */
 #define AG_RK_VALUES(from, end, A) \
   AG_STEP_RANGE(i, from, end) { \
     AG_RK_SUM(A) \
-    A(AG_RK_TERM) w[i] = v_fma(h, sum, z[i]); \
+    A(AG_RK_TERM) y_[i] = v_fma(h, sum, z[i]); \
+  }
+#define AG_RK_STAGE_AT(at, j, c, A) \
+  { \
+    V *const y_ = (at); \
+    AG_STEP_READ(AG_RK_VALUES, A) \
+    if (AG_STEP_FN(weighted) >> (j)&1) { \
+      AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), y_, (k + (j)*AG_STEP_N)) \
+    } else { \
+      AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), y_, (k + (j)*AG_STEP_N)) \
+    } \
   }
 #define AG_RK_STAGE(j, c, A) \
-  AG_STEP_READ(AG_RK_VALUES, A) \
-  if (AG_STEP_FN(weighted) >> (j)&1) { \
-    AG_STEP_RHS(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
-  } else { \
-    AG_STEP_RHS_READ(v_fma(AG_RK_NUM(c), h, t), w, (k + (j)*AG_STEP_N)) \
-  }
+  AG_RK_STAGE_AT(AG_STEP_KEEPS &&AG_STEP_FN(result) >> (j)&1 ? kept + AG_RK_ROW_OF(j) * AG_STEP_N : w, j, c, A)
+#define AG_RK_STAGE_OF_DENSE(j, c, A) AG_RK_STAGE_AT(w, j, c, A)
 #define AG_RK_COEFFICIENT(m, D) \
   { \
     AG_RK_SUM(D) \
@@ -95,7 +115,7 @@ enum {
  * one they attach what they know to every access, which makes compiling slow. */
 AG_STEP_QUALIFIER int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z, V *restrict z1,
                                       double rtol, const V *restrict atol, V *restrict error, V *restrict k,
-                                      V *restrict w) {
+                                      V *restrict w, V *restrict kept) {
   AG_RK_OF(STAGES)(AG_RK_STAGE) AG_RK_EACH(i) {
     AG_RK_SUM(AG_RK_OF(B))
     if ((0 AG_RK_OF(B)(AG_RK_HALF)) == 2) {
@@ -107,12 +127,12 @@ AG_STEP_QUALIFIER int AG_STEP_FN(try)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const 
   AG_STEP_RHS(t + h, z1, (k + AG_RK_OF(LAST) * AG_STEP_N))
   AG_RK_ESTIMATE(AG_STEP_IN_NORM, AG_STEP_N_NORM, error[0])
   if (AG_STEP_N_REST > 0) AG_RK_ESTIMATE(AG_STEP_IN_REST, AG_STEP_N_REST, error[1])
-  (void)w, (void)rtol, (void)atol;
+  (void)w, (void)kept, (void)rtol, (void)atol;
   return 0;
 }
 AG_RK_PART int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, V *z1, double rtol, const V *atol,
                                 V *error, V *work) {
-  return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work));
+  return AG_STEP_FN(try)(AG_STEP_PASS t, h, z, z1, rtol, atol, error, work, AG_RK_SCRATCH(work), AG_RK_KEPT(work));
 }
 
 /* After a step: the coefficients c (DEGREE rows) of the polynomial
@@ -121,7 +141,7 @@ AG_RK_PART int AG_STEP_FN(step)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *z, 
  * the stages only it needs. */
 AG_STEP_QUALIFIER int AG_STEP_FN(coefficients)(AG_STEP_FLOW AG_STEP_SIZE V t, V h, const V *restrict z,
                                                const V *restrict z1, V *restrict k, V *restrict w, V *restrict c) {
-  AG_RK_OF(EXTRA)(AG_RK_STAGE) AG_RK_EACH(i) {
+  AG_RK_OF(EXTRA)(AG_RK_STAGE_OF_DENSE) AG_RK_EACH(i) {
     V d = z1[i] - z[i];
     c[i] = d;
     c[AG_STEP_N + i] = v_fma(h, k[i], -d);
@@ -147,10 +167,35 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
   }
 }
 
+#ifdef AG_STEP_POWER
+/* After a step whose stages were kept: the integral of the power over it, by the weights of the method. It belongs to
+ * the same quadrature as z1: the equation W' = power would give the same number as one more component. */
+AG_STEP_QUALIFIER V AG_STEP_FN(integral)(AG_STEP_POWER_FLOW AG_STEP_SIZE V t, V h, const V *z, const V *work) {
+#define AG_RK_NODE(j, c, A) [j] = c,
+#define AG_RK_WEIGHT(j, b) [j] = b,
+  static const double c[] = {AG_RK_OF(STAGES)(AG_RK_NODE)[AG_RK_OF(LAST)] = 1},
+                      b[] = {AG_RK_OF(B)(AG_RK_WEIGHT)[AG_RK_OF(LAST)] = 0};
+#undef AG_RK_NODE
+#undef AG_RK_WEIGHT
+  V sum = {0};
+  (void)t, (void)c;
+  for (int j = 0; j < AG_RK_OF(LAST); j++) {
+    if (!(AG_STEP_FN(result) >> j & 1)) continue;
+    const V *at = j ? AG_RK_KEPT(work) + AG_RK_ROW_OF(j) * AG_STEP_N : z;
+    const V power = AG_STEP_POWER(v_fma(AG_RK_NUM(c[j]), h, t), at, work + j * AG_STEP_N);
+    sum = v_fma(AG_RK_NUM(b[j]), power, sum);
+  }
+  return h * sum;
+}
+#endif
+
 #undef AG_RK_COEFFICIENT
 #undef AG_RK_ESTIMATE
 #undef AG_RK_SQUARE
 #undef AG_RK_STAGE
+#undef AG_RK_STAGE_OF_DENSE
+#undef AG_RK_STAGE_AT
+#undef AG_RK_ROW_OF
 #undef AG_RK_VALUES
 #undef AG_RK_BITS
 #undef AG_RK_BIT
@@ -159,6 +204,7 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_TERM
 #undef AG_RK_SUM
 #undef AG_RK_EACH
+#undef AG_RK_KEPT
 #undef AG_RK_COEFFICIENTS
 #undef AG_RK_SCRATCH
 #undef AG_RK_PART
@@ -166,6 +212,10 @@ AG_STEP_QUALIFIER void AG_STEP_FN(interpolate)(AG_STEP_SIZE V theta, const V *re
 #undef AG_RK_OF
 #undef AG_RK_PASTE
 #undef AG_RK_PASTE_
+#ifdef AG_STEP_KEEPS_OWN
+#undef AG_STEP_KEEPS
+#undef AG_STEP_KEEPS_OWN
+#endif
 #ifdef AG_STEP_RANGE_OWN
 #undef AG_STEP_RANGE
 #undef AG_STEP_RANGE_OWN

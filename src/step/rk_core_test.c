@@ -45,7 +45,18 @@ static int scalar_rhs(void *self, double t, const double *z, double *dz) {
   return 0;
 }
 
+/* What is integrated along a step: the rate of component 5, a quadrature. */
+#define POWER(z, dz) (0.5 * (dz)[5] + 0.5 * ((z)[0] * (z)[3] + 2.0 * (z)[4]))
+
+static double scalar_power(void *self, double t, const double *z, const double *dz) {
+  (void)self, (void)t;
+  return POWER(z, dz);
+}
+
 #define AG_STEP_QUALIFIER static
+#define AG_STEP_KEEPS 1
+#define AG_STEP_POWER(t, z, dz) POWER(z, dz)
+#define AG_STEP_POWER_FLOW
 #define AG_STEP_FLOW
 #define AG_STEP_SIZE
 #define AG_STEP_PASS
@@ -119,10 +130,11 @@ typedef struct method {
               V *restrict work);
   int (*dense)(V t, V h, const V *restrict z, const V *restrict z1, V *restrict work);
   void (*interpolate)(V theta, const V *restrict z, const V *restrict work, V *restrict out);
+  V (*integral)(V t, V h, const V *z, const V *work);
 } method;
 
 static const method methods[] = {
-#define AG_STEPPER(name) {#name, AG_RK_##name##_LAST, name##_step, name##_dense, name##_interpolate},
+#define AG_STEPPER(name) {#name, AG_RK_##name##_LAST, name##_step, name##_dense, name##_interpolate, name##_integral},
 #include "step/rk.def"
 #undef AG_STEPPER
 };
@@ -130,7 +142,7 @@ static const method methods[] = {
 static bool same_bits(double a, double b) { return memcmp(&a, &b, sizeof a) == 0; }
 
 typedef struct lanes {
-  V t, h, error, atol[N], z[N], z1[N], out[N], work[ROWS * N];
+  V t, h, error, integral, atol[N], z[N], z1[N], out[N], work[ROWS * N];
 } lanes;
 
 /* One lane against the library. */
@@ -138,12 +150,15 @@ static void compare(const method *m, const lanes *x, int l, double rtol, const V
   static const unsigned char in_norm[N] = {1, 1, 1, 1, 0, 1};
   const ag_stepper *s = ag_stepper_find(m->name);
   double z[N], dz[N], z1[N], dz1[N], out[N], work[32 * N], error, own[N];
-  ag_flow f = {.n = N, .in_norm = in_norm, .atol = own, .rhs = scalar_rhs};
+  ag_flow f = {.n = N, .in_norm = in_norm, .atol = own, .rhs = scalar_rhs, .power = scalar_power};
   for (int i = 0; i < N; i++) own[i] = atol[i][l];
   for (int i = 0; i < N; i++) z[i] = x->z[i][l];
   RHS(x->t[l], z, dz);
   AG_CHECK(s->step(s, &f, x->t[l], x->h[l], z, dz, z1, dz1, rtol, 1, &error, work) == 0);
   AG_CHECK(s->dense(s, &f, x->t[l], x->h[l], z, z1, work) == 0);
+  double integral = s->integral(s, &f, x->t[l], x->h[l], z, work);
+  AG_CHECK(same_bits(integral, x->integral[l]));
+  AG_CHECK_NEAR(integral, z1[5] - z[5], 1e-14); /* that of the component, which is up to 1, up to its roundings */
   s->interpolate(s, N, theta[l], z, work, out);
   AG_CHECK(same_bits(error, x->error[l]));
   for (int i = 0; i < N; i++)
@@ -171,6 +186,7 @@ int main(void) {
       AG_CHECK(m->step(x.t, x.h, x.z, x.z1, rtol, x.atol, &x.error, x.work) == 0);
       AG_CHECK(m->dense(x.t, x.h, x.z, x.z1, x.work) == 0);
       m->interpolate(theta, x.z, x.work, x.out);
+      x.integral = m->integral(x.t, x.h, x.z, x.work);
       for (int l = 0; l < LANES; l++) compare(m, &x, l, rtol, x.atol, theta);
     }
   return ag_check_report();

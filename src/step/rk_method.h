@@ -8,9 +8,12 @@
 #define AG_TABLE(a) AG_TABLE2(a)
 
 #define AG_STEP_NAME AG_RK_METHOD
-#define AG_STEP_ROOM ((AG_GET(TOP) + 2 + AG_GET(DEGREE)) * n)
+#define AG_COUNT(j, b) +1
+#define AG_STEP_ROOM ((AG_GET(TOP) + 2 + AG_GET(DEGREE) AG_GET(B)(AG_COUNT)) * n)
 #define AG_STEP_END (AG_GET(LAST) * n)
+#define AG_STEP_INTEGRAL
 #include "step/method.h"
+#undef AG_COUNT
 
 #define AG_ENTRY(j, x) [j] = x,
 #define AG_NODE(i, x, A) [i] = x,

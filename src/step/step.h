@@ -67,6 +67,8 @@ typedef struct ag_flow {
   /* Optional. The energy, its gradient and the almost-Poisson tensor at z: discrete_gradient_core.h. E/kT and kT. */
   int (*gradient)(void *self, double t, const double *z, double *out);
   int (*canonical)(void *self, double t, const double *z, double *out);
+  /* Optional. A function of the state and its rate that is to be integrated along the motion; NaN: it has no value. */
+  double (*power)(void *self, double t, const double *z, const double *dz);
   /* On a path with noise: the step that the right-hand side reads, [1 | dW/h | ...] as it is drawn, divided by h.
    * Methods may change it during a step. */
   double *step;
@@ -158,6 +160,9 @@ struct ag_stepper {
                double *work);
   /* State at t + theta h, 0 <= theta <= 1, after dense(). */
   void (*interpolate)(const ag_stepper *s, int n, double theta, const double *z, const double *work, double *out);
+  /* Optional. The integral of the flow's power over the step just made, which had that function already, before or
+   * after dense(): as accurate as z1. */
+  double (*integral)(const ag_stepper *s, const ag_flow *f, double t, double h, const double *z, const double *work);
   int follows, draws;                  /* on paths with noise: AG_FOLLOWS_..., AG_WIENER_... */
   int form;                            /* of the discrete equations it needs (AG_NEEDS_RESIDUAL): AG_FORM_... */
   const char *texts[AG_STEPPER_TEXTS]; /* the same functions as text over V, in this order (step_text.h) */

@@ -97,6 +97,9 @@ extern const char ag_factor_core_text[], ag_sparse_core_text[], ag_newton_core_t
     int reason_ = f->canonical(f->self, t, z, out); \
     if (reason_) return reason_; \
   }
+#define AG_STEP_POWER(t, z, dz) f->power(f->self, t, z, dz)
+#define AG_STEP_POWER_FLOW AG_STEP_FLOW
+#define AG_STEP_KEEPS (f->power != NULL)
 #define AG_STEP_W(i) (f->step[i])
 #define AG_STEP_CHANNELS (f->n_channel)
 #define AG_STEP_U_AT (f->u_at)
