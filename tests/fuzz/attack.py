@@ -270,7 +270,8 @@ def commands(rng, text, o, compiled):
         every += [["run", "--t1", "3", "--section", name, *off],
                   ["run", "--t1", "3", "--section", name, "--sweep", sweep, "--threads", "1", *off],
                   ["run", "--t1", "3", "--section", name, "--level", f"energy={rng.choice(NUMBERS[:12])}", *off]]
-    every = [[*c, "--max-steps", str(o.steps)] if c[0] == "run" else c for c in every if c[0] in o.verbs]
+    runs = ("run", "plot", "view")
+    every = [[*c, "--max-steps", str(o.steps)] if c[0] in runs or "--confirm" in c else c for c in every if c[0] in o.verbs]
     for c in every:  # those that would start a compiler
         if "--engine" in c and not compiled:
             c[c.index("--engine") + 1] = "interpreted"
