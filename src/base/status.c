@@ -38,7 +38,8 @@ void ag_ctx_done(ag_ctx *ctx) {
 
 void ag_ctx_report(ag_ctx *ctx, ag_severity severity, ag_pos pos, const char *format, ...) {
   if (severity == AG_ERROR) ctx->n_error++;
-  if (ctx->n_diag >= MAX_KEPT) return;
+  const int n_error = ctx->n_error < MAX_KEPT ? ctx->n_error : MAX_KEPT; /* kept apart: warnings do not hide them */
+  if (severity == AG_ERROR ? ctx->n_error > MAX_KEPT : ctx->n_diag - n_error >= MAX_KEPT) return;
   ag_text text = {0};
   char line[1024];
   va_list args;

@@ -48,7 +48,7 @@ typedef struct ag_ctx {
 } ag_ctx;
 
 void ag_ctx_done(ag_ctx *ctx);
-/* Adds a diagnostic; errors beyond 50 are counted but not kept. */
+/* Adds a diagnostic; errors beyond 50 are counted but not kept, and others beyond 50 are not kept. */
 void ag_ctx_report(ag_ctx *ctx, ag_severity severity, ag_pos pos, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define ag_ctx_error(ctx, pos, ...) ag_ctx_report((ctx), AG_ERROR, (pos), __VA_ARGS__)

@@ -84,6 +84,16 @@ static void many(void) {
   AG_CHECK(strstr(ag_text_cstr(&out), "error: number 49\n") != NULL);
   AG_CHECK(strstr(ag_text_cstr(&out), "number 50") == NULL);
   AG_CHECK(strstr(ag_text_cstr(&out), "... and 20 more errors\n") != NULL);
+  ag_ctx_done(&ctx);
+  for (int i = 0; i < 200; i++) ag_ctx_report(&ctx, i % 2 ? AG_WARNING : AG_NOTE, ((ag_pos){0}), "remark %d", i);
+  AG_CHECK(ctx.n_error == 0 && ctx.n_diag == 50);
+  for (int i = 0; i < 70; i++) ag_ctx_error(&ctx, ((ag_pos){0}), "number %d", i);
+  ag_ctx_warn(&ctx, ((ag_pos){0}), "one more");
+  AG_CHECK(ctx.n_error == 70 && ctx.n_diag == 100); /* remarks leave room for errors */
+  ag_text_clear(&out);
+  ag_ctx_render_from(&ctx, AG_ERROR, &out);
+  AG_CHECK(!strncmp(ag_text_cstr(&out), "error: number 0\nerror: number 1\n", 32));
+  AG_CHECK(strstr(ag_text_cstr(&out), "... and 20 more errors\n") != NULL);
   ag_text_done(&out);
   ag_ctx_done(&ctx);
 }

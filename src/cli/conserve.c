@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/cli.h"
 #include "cli/csv.h"
 #include "cli/gibbs.h"
@@ -16,7 +17,7 @@ typedef struct args {
   bool brief;
   const char *potential, *at, *sweep, *output, *table;
   double confirm;
-  long degree;
+  long degree, max_steps;
 } args;
 
 static void defaults(void *self) {
@@ -33,6 +34,8 @@ static const ag_option options[] = {
               .doc = "report where the rank of the annihilator changes along a coordinate"),
     AG_OPTION(args, "confirm", NUMBER, confirm, .arg = "TIME", .lo = -1e15, .hi = 1e15, .preset = "",
               .doc = "run the model from its start to this time and report the drift of every quantity"),
+    AG_OPTION(args, "max-steps", WHOLE, max_steps, .arg = "N", .lo = 1, .hi = 1e15, .preset = "ten million",
+              .doc = "with --confirm: give up after this many steps"),
     AG_OPTION(args, "output", TEXT, output, .letter = 'o', .arg = "FILE", .preset = "",
               .doc = "with --confirm: the quantities after every step, a .csv file"),
     AG_OPTION(args, "table", TEXT, table, .arg = "FILE", .preset = "",
@@ -353,6 +356,7 @@ static void write_json(const ag_model *m, const ag_conservation *c) {
   ag_gibbs_json(&j, &c->gibbs);
   if (c->left_out) ag_json_string(&j, "left_out", c->left_out);
   if (!isnan(c->confirmed)) ag_json_number(&j, "confirmed", c->confirmed);
+  if (c->cut) ag_json_string(&j, "confirm_ended", c->cut);
   json_search(&j, c);
   if (c->n_orbit >= 0) {
     ag_json_begin(&j, "quadrature", '{');
@@ -404,6 +408,8 @@ static ag_status check_options(const args *a) {
     return ag_usage("conserve", "--output takes what a run gives: add --confirm TIME");
   if (a->output && (ag_output_is_stdout(a->output) || ag_output_format(a->output) != AG_FORMAT_CSV))
     return ag_usage("conserve", "the name of --output must end in .csv");
+  if (a->max_steps && isnan(a->confirm))
+    return ag_usage("conserve", "--max-steps applies to a run: add --confirm TIME");
   if (a->table && (ag_output_is_stdout(a->table) || ag_output_format(a->table) != AG_FORMAT_CSV))
     return ag_usage("conserve", "the name of --table must end in .csv");
   if (a->table && a->brief) return ag_usage("conserve", "--table needs the searches: do not give --no-search");
@@ -424,7 +430,9 @@ static ag_status act(void *self) {
       &(ag_conserve_options){
           .search = !a->brief, .potential = a->potential, .at = a->at, .sweep = a->sweep, .degree = (int)a->degree});
   if (status == AG_OK && !isnan(a->confirm))
-    status = ag_conserve_confirm(&c, ag_api_ctx(m), ag_api_system(m, &derive), a->confirm);
+    status = ag_conserve_confirm(&c, ag_api_ctx(m), ag_api_system(m, &derive), a->confirm, a->max_steps);
+  if (status == AG_OK && c.cut)
+    ag_output_tell("warning: the run of --confirm ended at t = %s: %s", ag_number_text(c.confirmed).s, c.cut);
   if (status == AG_OK && a->common.json) {
     write_json(ag_api_model(m), &c);
   } else if (status == AG_OK) {

@@ -209,6 +209,10 @@ static ag_status show(request *q, const ag_ensemble *e, bool one, ag_json *j) {
   ag_ensemble_report r = report_of(q, e);
   chosen c = {0};
   ag_status status = follow_chosen(q, &c, &r), saved = AG_OK;
+  if (status != AG_OK) {
+    chosen_done(&c);
+    return refused(q, status);
+  }
   if (a->common.json) {
     if (!one) ag_json_begin(j, r.options->method->name, '{');
     ag_ensemble_json(&r, j);
@@ -225,8 +229,7 @@ static ag_status show(request *q, const ag_ensemble *e, bool one, ag_json *j) {
   if (a->output && ag_output_format(a->output) == AG_FORMAT_JSON) saved = ag_json_save(a->output, write_json, &r);
   else if (a->output) saved = ag_ensemble_store(&r, q->m, a);
   chosen_done(&c);
-  if (status == AG_OK) status = saved;
-  return status != AG_OK ? status : e->stopped || e->failed == e->done ? AG_FAILED : AG_OK;
+  return saved != AG_OK ? saved : e->stopped || e->failed == e->done ? AG_FAILED : AG_OK;
 }
 
 /* Every method on the same paths. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/json.h"
+#include "cli/output.h"
 
 anagyre_model *ag_open(const char *word, const ag_changes *changes) {
   anagyre_model *m = strcmp(word, "-") ? anagyre_open(word) : ag_api_open_stream("<stdin>", STDIN_FILENO);
@@ -23,11 +24,15 @@ void ag_open_report(const ag_ctx *ctx, bool quiet) {
 }
 
 ag_status ag_open_fail(anagyre_model *m, const ag_ctx *ctx, ag_status status, const ag_common *common) {
+  const char *first = NULL;
+  for (int i = 0; i < ctx->n_diag && !first; i++)
+    if (ctx->diags[i].severity == AG_ERROR) first = ctx->diags[i].message;
   ag_open_report(ctx, common->quiet);
+  if (!first) {
+    first = "the command failed and gave no reason: this is a mistake in anagyre";
+    ag_output_tell("error: %s", first);
+  }
   if (common->json) {
-    const char *first = NULL;
-    for (int i = 0; i < ctx->n_diag && !first; i++)
-      if (ctx->diags[i].severity == AG_ERROR) first = ctx->diags[i].message;
     ag_json j = {0};
     ag_json_begin(&j, NULL, '{');
     ag_json_string(&j, "model", ag_api_model(m) ? anagyre_name(m) : common->n_word ? common->words[0] : NULL);

@@ -37,6 +37,7 @@ typedef struct ag_motion_args {
   double t0, t1, rtol, dt;
   const char *method; /* NULL: chosen */
   long seed, path;    /* < 0: not given */
+  long max_steps;     /* 0: the usual number */
   int noise;          /* of ag_option_noise */
 } ag_motion_args;
 
@@ -79,6 +80,8 @@ typedef struct ag_option {
             .doc = "for a model: tolerance of a step"), \
   AG_OPTION(T, "dt", NUMBER, motion.dt, .arg = "STEP", .lo = DBL_MIN, .hi = DBL_MAX, .preset = "chosen by the error", \
             .doc = "for a model: fixed step size"), \
+  AG_OPTION(T, "max-steps", WHOLE, motion.max_steps, .arg = "N", .lo = 1, .hi = 1e15, .preset = "ten million", \
+            .doc = "for a model: give up after this many steps"), \
   AG_OPTION(T, "method", TEXT, motion.method, .arg = "METHOD", .preset = "chosen, as by run", \
             .doc = "for a model: the integrator"), \
   AG_OPTION(T, "seed", WHOLE, motion.seed, .arg = "S", .lo = 0, .hi = 9007199254740992.0, .preset = "none", \

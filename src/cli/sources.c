@@ -43,7 +43,7 @@ ag_status ag_sources_options(const char *verb, const ag_motion_args *a, int rows
   if (noisy) o->every = a->dt * fmax(1, ceil(o->every / a->dt)); /* a path is known only at its steps */
   o->noise = noisy ? "path" : a->noise ? ag_option_noise(a->noise) : NULL;
   if (noisy) o->seed = (unsigned long long)a->seed, o->path = (unsigned long long)(a->path > 0 ? a->path : 0);
-  o->method = a->method;
+  o->method = a->method, o->max_steps = a->max_steps;
   return AG_OK;
 }
 

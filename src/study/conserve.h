@@ -139,6 +139,7 @@ typedef struct ag_conservation {
   bool integrable, by_measure;
   const char *left_out; /* observables that read forces of constraint, "a, b"; NULL: none */
   double confirmed;     /* time up to which a run went; NaN: none was made */
+  const char *cut;      /* why it ended before the time that was asked for; NULL: it did not */
   double rtol, atol;    /* tolerances of its steps */
   long n_moment;        /* of that run: t, the n quantities and those of the table after every step, */
   double *moments;      /* [moment][1 + n + shape.n] */
@@ -157,7 +158,7 @@ AG_MUST_USE ag_status ag_conserve(ag_conservation *c, ag_ctx *ctx, ag_model *m, 
 /* `expect conserved`, with the parameters of `when`. */
 ag_status ag_conserve_expect(ag_ctx *ctx, ag_system *sys, const ag_expect *e, ag_verdict *v);
 /* Runs the model from its start to a time and records the drift of every quantity. */
-AG_MUST_USE ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time);
+AG_MUST_USE ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time, long max_steps);
 /* dQ = drift dt + sum noise o dW, Stratonovich, of the energy and of every observable: which of them vanish. */
 typedef enum ag_rate_word { AG_RATE_ZERO, AG_RATE_ZERO_SEEN, AG_RATE_NOT_ZERO, AG_RATE_UNDECIDED } ag_rate_word;
 typedef struct ag_rate {

@@ -88,7 +88,7 @@ static void look(void *self, double t, const double *x) {
   keep(w, t);
 }
 
-ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time) {
+ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, double time, long max_steps) {
   int n_out = c->n;
   ag_id *outs = ag_heap_alloc(sizeof *outs * (size_t)(c->n + AG_MAX_TABLE + 2));
   for (int i = 0; i < c->n; i++) outs[i] = c->at[i].x;
@@ -108,6 +108,7 @@ ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, d
   o.rtol = o.atol = c->rtol = c->atol = 1e-12;
   o.t0 = ag_system_t0(sys);
   o.t1 = time;
+  o.max_steps = max_steps;
   o.every = -1;
   o.events = false;
   o.noise = AG_NOISE_OFF;
@@ -117,6 +118,7 @@ ag_status ag_conserve_confirm(ag_conservation *c, ag_ctx *ctx, ag_system *sys, d
   ag_status status = ag_run(ctx, sys, params, x0, &o, NULL, &result);
   if (status == AG_OK) {
     c->confirmed = result.t;
+    c->cut = result.end == AG_END_TIME ? NULL : ag_end_word(result.end);
     ag_run_done(&result);
     if (c->shape.n) use_table(&w);
   }

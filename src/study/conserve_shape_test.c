@@ -32,7 +32,7 @@ static void close_lab(lab *l) {
 /* Largest drift of the table along a motion from the start. */
 static double drift_of(lab *l, double time) {
   double worst = 0;
-  AG_CHECK(ag_conserve_confirm(&l->c, ag_api_ctx(l->m), ag_api_system(l->m, &derive), time) == AG_OK);
+  AG_CHECK(ag_conserve_confirm(&l->c, ag_api_ctx(l->m), ag_api_system(l->m, &derive), time, 0) == AG_OK);
   for (int i = 0; i < l->c.shape.n; i++) worst = fmax(worst, l->c.shape.drift[i]);
   return worst;
 }

@@ -391,6 +391,10 @@ class Conserve(Case):
         for x in q.values():  # tolerance 1e-12 per step, some hundred steps; the others move by more than 1e-3
             self.assertTrue(x["drift"] < 1e-9 if x["conserved"] == "yes" else x["drift"] > 1e-3, x)
         self.anagyre("conserve", "affine_particle", "--confirm", "1", "--potential", "V=z", code=2)
+        self.anagyre("conserve", "affine_particle", "--no-search", "--max-steps", "5", code=2)
+        out, err = self.anagyre("conserve", "chaplygin_ball", "--no-search", "--confirm", "20", "--max-steps", "5", "--json")
+        self.assertEqual((json.loads(out)["confirm_ended"], json.loads(out)["confirmed"] < 20), ("step limit reached", True))
+        self.assertRegex(err, r"(?m)^warning: the run of --confirm ended at t = \S+: step limit reached$")
 
     def test_confirm_table(self):
         """The quantities after every step: the drift of the report is that of the table."""

@@ -270,7 +270,8 @@ def commands(rng, text, o, compiled):
         every += [["run", "--t1", "3", "--section", name, *off],
                   ["run", "--t1", "3", "--section", name, "--sweep", sweep, "--threads", "1", *off],
                   ["run", "--t1", "3", "--section", name, "--level", f"energy={rng.choice(NUMBERS[:12])}", *off]]
-    every = [[*c, "--max-steps", str(o.steps)] if c[0] == "run" else c for c in every if c[0] in o.verbs]
+    runs = ("run", "plot", "view")
+    every = [[*c, "--max-steps", str(o.steps)] if c[0] in runs or "--confirm" in c else c for c in every if c[0] in o.verbs]
     for c in every:  # those that would start a compiler
         if "--engine" in c and not compiled:
             c[c.index("--engine") + 1] = "interpreted"
@@ -373,9 +374,11 @@ class Attack:
             return "exit code 0 without the file that was asked for"
         return None
 
-    def report(self, k, words, why, text, err):
+    def report(self, k, words, why, text, out, err):
         self.findings += 1
         print(f"FINDING seed {self.o.seed} case {k}: {' '.join(words)}\n  {why}", flush=True)
+        for name, said in (("model", text), ("output", out), ("messages", err)):  # may not come again elsewhere
+            print(f"  {name}, {len(said)} bytes: {said[:1500]!r}", flush=True)
         if self.o.keep:
             os.makedirs(self.o.keep, exist_ok=True)
             name = os.path.join(self.o.keep, f"{self.o.seed}_{k}_{words[0]}")
@@ -398,7 +401,7 @@ class Attack:
         if not why and code == 0 and words[0] == "emit" and "--json" not in words and self.compiled:
             why = self.compile(out, folder)
         if why:
-            self.report(k, words, why, text, err)
+            self.report(k, words, why, text, out, err)
         return code
 
     @staticmethod

@@ -2,7 +2,8 @@
  * serve [N]: the program, started once for many commands; tests/fuzz/served.py talks to it. Each line of standard input
  * is a command: a folder, seconds of processor time, megabytes of address space (0: all) and words, separated by tabs.
  * It runs in a child process, in that folder, with its output in the files `out` and `err` one folder up. The answer is
- * a line with its exit code, minus the number of the signal that ended it, or `hangs`, and its processor time.
+ * a line with its exit code, minus the number of the signal that ended it, or `hangs`, and its processor time. Code 97
+ * says that its messages could not be written, 99 that it could not be started.
  *
  * A child does N commands (default 1), or as many as it survives. The search for leaks, at its end, costs more than
  * most commands: what it finds is reported with the last one, and may belong to any of the N. */
@@ -56,6 +57,7 @@ static ag_status act(char **words, int n) {
   words[2] = "anagyre";
   ag_status status = ag_command_main(n - 2, (const char *const *)(words + 2));
   fflush(NULL);
+  if (ferror(stderr)) _exit(97); /* a message is lost: the disk is full, say */
   clearerr(stdout);
   return status;
 }
