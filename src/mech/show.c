@@ -266,12 +266,16 @@ static void add_channel(ag_sheet *s, int channel) {
       zeros = zeros || (ag_is_zero(g, ag_entry(g, right, k, 0)) && lone_coefficient(s, &r, at + k));
     if (!zeros) {
       ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &all);
-      ag_sheet_add(s, ag_sheet_normal(s, ag_rows_of(g, all, at, dim)), right);
+      ag_id left = ag_sheet_normal(s, ag_rows_of(g, all, at, dim));
+      ag_sheet_cancel(s, &left, &right);
+      ag_sheet_add(s, left, right);
     }
     for (int k = 0; k < dim && zeros; k++) {
       ag_id entry = ag_sheet_normal(s, ag_entry(g, right, k, 0));
-      if (!ag_is_zero(g, entry) || !lone_coefficient(s, &r, at + k))
-        ag_sheet_add(s, ag_sheet_normal(s, r.left[at + k]), entry);
+      if (ag_is_zero(g, entry) && lone_coefficient(s, &r, at + k)) continue;
+      ag_id left = ag_sheet_normal(s, r.left[at + k]);
+      ag_sheet_cancel(s, &left, &entry);
+      ag_sheet_add(s, left, entry);
     }
   }
 }
