@@ -160,7 +160,8 @@ static ag_id shortest_of(ag_graph *g, request *r, ag_id x) {
       if ((!components || ag_is_scalar(g, x)) && is_worth(&v, angles))
         try_reading(g, r, (ag_reading){components, angles, false}, x, &best, &size);
   if (v.triples && v.n <= MAX_TRIPLES)
-    try_reading(g, r, (ag_reading){.triples = true, .angles = v.angles ? AG_ANGLES_SUM : AG_ANGLES_AS_SUCH}, x, &best, &size);
+    try_reading(g, r, (ag_reading){.triples = true, .angles = v.angles ? AG_ANGLES_SUM : AG_ANGLES_AS_SUCH}, x, &best,
+                &size);
   return best;
 }
 

@@ -89,6 +89,8 @@ static void check_identities(void) {
   prints(ag_mul(g, twice, broken), "-a*(1 + 2*m*b)");
   ag_id four = ag_num(g, 4), share = ag_div(g, ag_mul(g, b, psi), ag_mul(g, m, m));
   prints(ag_div(g, ag_add(g, ag_mul(g, four, a), share), four), "a + b*psi/(4*m^2)");
+  ag_id apart = mul3(phi, phi, ag_add(g, a, b));
+  prints(ag_add(g, ag_add(g, a, apart), b), "(a + b)*(1 + phi^2)");
   prints(ag_mul(g, ag_num(g, 12.0 / 35), a), "12*a/35");
   prints(ag_mul(g, ag_num(g, 0.4 * 0.4), a), "0.16*a"); /* 0.16000000000000003 */
   prints(ag_mul(g, ag_num(g, 1 - 0.37), a), "0.63*a");

@@ -161,6 +161,11 @@ static int grouped(ag_normal_state *s, ag_poly p, group *groups) {
     }
     ag_term c = ag_poly_content(in, false);
     group new = {ag_poly_term(s->a, &c), divided(s, in, &c)};
+    ag_poly without = new.inner.n > 1 ? ag_poly_sub(s->a, out, new.inner) : out;
+    if (without.n >= 0 && without.n < out.n && without.n == out.n - new.inner.n) { /* c*(a + b) + a + b */
+      new.outer = ag_poly_add(s->a, ag_poly_number(s->a, 1, 1), new.outer);
+      out = without;
+    }
     int same = 0;
     while (same < n && !(new.inner.n > 1 && ag_poly_same(groups[same].inner, new.inner))) same++;
     if (same < n) groups[same].outer = ag_poly_add(s->a, groups[same].outer, new.outer);
