@@ -164,6 +164,28 @@ static void place_key(const ag_figure *f, page *g) {
   g->key_rows = (named + g->key_cols - 1) / g->key_cols;
 }
 
+/* Far from 0 numbers need more digits to differ, and more room. */
+static double horizontal_step(const page *g, double lo, double hi) {
+  double room = (g->width - g->left - g->right) / g->font, n = fmax(2, fmin(8, room / 5));
+  double step = ag_tic_step(lo, hi, n);
+  while (n > 2 && (hi - lo) / step * (ag_tic_width(lo, hi, step) * 0.62 + 1.2) > room) step = ag_tic_step(lo, hi, --n);
+  return step;
+}
+
+/* What the last number below a panel takes beyond its right end. */
+static double beyond(const ag_figure *f, const page *g) {
+  double most = 0, room = g->width - g->left - g->right, lo, hi;
+  for (int i = 0; i < f->n_panel; i++) {
+    const ag_panel *p = &f->panels[i];
+    ag_panel_range(p, false, &lo, &hi);
+    if (!(hi > lo) || p->log_x || p->equal || p->space) continue;
+    double step = horizontal_step(g, lo, hi), last = floor(hi / step * (1 + 1e-12)) * step;
+    double half = 0.31 * ag_tic_width(last - step / 2, last + step / 2, step) * g->font;
+    most = fmax(most, half - fmax(0, hi - last) / (hi - lo) * room);
+  }
+  return most;
+}
+
 static page page_of(const ag_figure *f, const ag_paper *paper) {
   const ag_panel *first = &f->panels[0];
   page g = {.width = paper->width * point, .font = paper->font > 0 ? paper->font : paper->width < 10 ? 8 : 9};
@@ -173,6 +195,7 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   const double about_each = paper->height > 0 ? 0.8 * paper->height * point / f->n_panel : each;
   g.left = (name_place + 1.9 + 0.62 * label_width(f, about_each / g.font)) * g.font;
   g.right = (ag_scale_there(f) ? ag_scale_width(f) : 1.8) * g.font;
+  g.right = fmax(g.right, beyond(f, &g) + 0.4 * g.font);
   const ag_mark_axis time = mark_axis(f, &g);
   g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * ag_mark_lines(f, &time) * g.font;
   place_key(f, &g);
@@ -230,14 +253,6 @@ static void put_vertical(const ag_panel *p, const page *g, bool stacked, double 
   double step = ag_vertical_step(p, stacked, height / g->font);
   ag_text_printf(out, "set yrange [%.17g:%.17g]\nset ytics %.17g\n", lo, hi, step);
   ag_text_printf(out, "set format y '%%.%dh'\n", ag_tic_digits(lo, hi, step));
-}
-
-/* Far from 0 numbers need more digits to differ, and more room. */
-static double horizontal_step(const page *g, double lo, double hi) {
-  double room = (g->width - g->left - g->right) / g->font, n = fmax(2, fmin(8, room / 5));
-  double step = ag_tic_step(lo, hi, n);
-  while (n > 2 && (hi - lo) / step * (ag_tic_width(lo, hi, step) * 0.62 + 1.2) > room) step = ag_tic_step(lo, hi, --n);
-  return step;
 }
 
 /* Digits of the numbers below a panel. */
