@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The normal form for reading: an expression is read as a polynomial (normal_read.c) in up to four ways, related and
+ * The normal form for reading: an expression is read as a polynomial (normal_read.c) in a few ways, related and
  * combined (normal_relate.c), and written back (normal_write.c). The shortest result is taken, and normalised again
  * until it stays. docs/design/0020-normal-form.md says why. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "expr/normal_internal.h"
+#include "expr/simplify_internal.h"
 
 enum { MAX_NODES = 1500, MAX_KNOWN = 12, MAX_PASSES = 3, MAX_TERMS = 12, MAX_TRIPLES = 100, MAX_POLISHED = 200 };
 
@@ -13,7 +15,7 @@ enum { MAX_NODES = 1500, MAX_KNOWN = 12, MAX_PASSES = 3, MAX_TERMS = 12, MAX_TRI
  * products. */
 typedef struct survey {
   int n;
-  bool tensors, angles, triples;
+  bool tensors, multiples, angles, triples;
 } survey;
 
 static survey look(const ag_graph *g, ag_id x) {
@@ -29,7 +31,10 @@ static survey look(const ag_graph *g, ag_id x) {
     for (int k = 0; op == AG_OP_CROSS && k < 2; k++)
       v.triples = v.triples || g->nodes[ag_node_arg(g, y, k)].op == AG_OP_CROSS;
     if (op != AG_OP_SIN && op != AG_OP_COS && op != AG_OP_TAN) continue;
-    ag_op inner = g->nodes[ag_node_arg(g, y, 0)].op;
+    double c;
+    ag_id angle = ag_node_arg(g, y, 0);
+    if (ag_split_number(g, angle, &c, &angle)) v.multiples = v.multiples || fabs(c) > 1;
+    ag_op inner = g->nodes[angle].op;
     v.angles = v.angles || inner == AG_OP_ADD || inner == AG_OP_SUB;
   }
   free(mark);
@@ -140,6 +145,10 @@ static void try_terms(ag_graph *g, request *r, ag_id x, ag_id *best, int *size) 
   if (new_size < *size) *best = sum, *size = new_size;
 }
 
+static bool is_worth(const survey *v, int angles) {
+  return angles == AG_ANGLES_AS_SUCH || (angles == AG_ANGLES_MULTIPLE ? v->multiples : v->multiples || v->angles);
+}
+
 static ag_id shortest_of(ag_graph *g, request *r, ag_id x) {
   survey v = look(g, x);
   ag_id best = x;
@@ -147,11 +156,12 @@ static ag_id shortest_of(ag_graph *g, request *r, ag_id x) {
   if (v.n > MAX_NODES) return x;
   if (g->nodes[x].op == AG_OP_ADD || g->nodes[x].op == AG_OP_SUB) try_terms(g, r, x, &best, &size);
   for (int components = 0; components <= v.tensors; components++)
-    for (int angles = 0; angles <= v.angles; angles++)
-      if (!components || ag_is_scalar(g, x))
+    for (int angles = 0; angles < AG_N_ANGLES; angles++)
+      if ((!components || ag_is_scalar(g, x)) && is_worth(&v, angles))
         try_reading(g, r, (ag_reading){components, angles, false}, x, &best, &size);
   if (v.triples && v.n <= MAX_TRIPLES)
-    try_reading(g, r, (ag_reading){.triples = true, .angles = v.angles}, x, &best, &size);
+    try_reading(g, r, (ag_reading){.triples = true, .angles = v.angles ? AG_ANGLES_SUM : AG_ANGLES_AS_SUCH}, x, &best,
+                &size);
   return best;
 }
 
@@ -233,7 +243,7 @@ static void share_cosines(ag_normal_state *s, int n, ag_poly *p) {
 }
 
 void ag_normal_primitive(ag_graph *g, int n, ag_id *x) {
-  ag_normal_state s = {.g = g, .a = ag_arena_create(), .reading = {.components = true, .angles = true}};
+  ag_normal_state s = {.g = g, .a = ag_arena_create(), .reading = {.components = true, .angles = AG_ANGLES_SUM}};
   ag_poly *p = AG_NEWN(s.a, ag_poly, n), all = {0, NULL};
   int total = 0, size;
   bool good = true;

@@ -22,9 +22,14 @@ typedef struct ag_atom {
   ag_poly poly;
 } ag_atom;
 
-/* How an expression is read: vectors as such or by their components; sin(a + b), a x (b x c) as such or expanded. */
+/* Sine and cosine as such; those of 2 a, 3 a, 4 a as polynomials in those of a; those of a + b, too. */
+typedef enum ag_angles { AG_ANGLES_AS_SUCH, AG_ANGLES_MULTIPLE, AG_ANGLES_SUM, AG_N_ANGLES } ag_angles;
+
+/* How an expression is read: vectors as such or by their components; angles; a x (b x c) as such or expanded. */
 typedef struct ag_reading {
-  bool components, angles, triples;
+  bool components;
+  ag_angles angles;
+  bool triples;
 } ag_reading;
 
 typedef struct ag_normal_state {

@@ -10,6 +10,7 @@
 enum {
   MAX_DEPTH = 6,       /* of atoms that the builders simplify to something else */
   MAX_CRAMER = 4,      /* size of systems solved by Cramer's rule */
+  MAX_MULTIPLE = 4,    /* sin(4*a) is read in terms of sin(a) and cos(a), sin(5*a) is not */
   MAX_MEMORY = 1 << 22 /* bytes of polynomials for one expression */
 };
 
@@ -151,11 +152,14 @@ static ag_poly root(ag_normal_state *s, ag_id x) {
 /* Sine and cosine of an angle given as a node: polynomials in the pair of atoms, with the sign taken out. */
 static void circle(ag_normal_state *s, ag_id angle, ag_poly *sine, ag_poly *cosine) {
   ag_graph *g = s->g;
-  ag_id x[2];
+  ag_id x[2], back = ag_neg(g, angle);
+  bool turned = find_atom(s, ag_apply1(g, AG_OP_SIN, back)) >= 0; /* sin(a - b) is -sin(b - a), which is there */
+  if (turned) angle = back;
   x[0] = ag_apply1(g, AG_OP_SIN, angle);
   x[1] = ag_apply1(g, AG_OP_COS, angle);
   bool negative = op_of(g, x[0]) == AG_OP_NEG;
   if (negative) x[0] = arg(g, x[0], 0);
+  if (turned) negative = !negative;
   *sine = *cosine = (ag_poly){-1, NULL};
   if (op_of(g, x[0]) != AG_OP_SIN || op_of(g, x[1]) != AG_OP_COS) return;
   if (!begins(s, x[0], AG_ATOM_SIN, 2)) return;
@@ -167,22 +171,36 @@ static void circle(ag_normal_state *s, ag_id angle, ag_poly *sine, ag_poly *cosi
   if (negative) *sine = ag_poly_sub(s->a, (ag_poly){0, NULL}, *sine);
 }
 
-/* sin and cos of a sum of terms, by the addition theorems when so read. */
+/* The angle p = k q with k from 2 to 4, or k = 1; *q is p/k. */
+static int multiple(const ag_normal_state *s, ag_poly p, ag_poly *q) {
+  ag_term c = ag_poly_content(p, true);
+  int64_t k = c.num < 0 ? -c.num : c.num;
+  if (s->reading.angles == AG_ANGLES_AS_SUCH || c.den != 1 || k > MAX_MULTIPLE) k = 1;
+  *q = ag_poly_mul(s->a, p, ag_poly_number(s->a, 1, k));
+  return (int)k;
+}
+
+/* The angle of *sine and *cosine turned by k times the angle p, by the addition theorems. */
+static void turn(ag_normal_state *s, ag_poly p, ag_poly *sine, ag_poly *cosine) {
+  ag_poly q, u, v;
+  int k = multiple(s, p, &q);
+  ag_id x = ag_normal_write(s, q, 0);
+  if (x) circle(s, x, &u, &v);
+  else u = v = (ag_poly){-1, NULL};
+  for (; k > 0; k--) {
+    ag_poly s0 = *sine, c0 = *cosine;
+    *sine = ag_poly_add(s->a, ag_poly_mul(s->a, s0, v), ag_poly_mul(s->a, c0, u));
+    *cosine = ag_poly_sub(s->a, ag_poly_mul(s->a, c0, v), ag_poly_mul(s->a, s0, u));
+  }
+}
+
+/* sin and cos of a sum of terms. */
 static void angle_sum(ag_normal_state *s, ag_poly p, ag_poly *sine, ag_poly *cosine) {
-  ag_arena *a = s->a;
-  if (p.n <= 1 || !s->reading.angles) {
-    ag_id x = ag_normal_write(s, p, 0);
-    if (x) circle(s, x, sine, cosine);
-    return;
-  }
   *sine = (ag_poly){0, NULL};
-  *cosine = ag_poly_number(a, 1, 1);
-  for (int i = 0; i < p.n; i++) {
-    ag_poly u, v, s0 = *sine, c0 = *cosine;
-    circle(s, ag_normal_write(s, ag_poly_term(a, &p.t[i]), 0), &u, &v);
-    *sine = ag_poly_add(a, ag_poly_mul(a, s0, v), ag_poly_mul(a, c0, u));
-    *cosine = ag_poly_sub(a, ag_poly_mul(a, c0, v), ag_poly_mul(a, s0, u));
-  }
+  *cosine = ag_poly_number(s->a, 1, 1);
+  if (s->reading.angles != AG_ANGLES_SUM) turn(s, p, sine, cosine);
+  for (int i = 0; i < p.n && s->reading.angles == AG_ANGLES_SUM; i++)
+    turn(s, ag_poly_term(s->a, &p.t[i]), sine, cosine);
 }
 
 static ag_poly trigonometric(ag_normal_state *s, ag_id x) {

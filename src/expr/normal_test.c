@@ -73,9 +73,24 @@ static void check_identities(void) {
   prints(ag_add(g, mul3(m, a, ag_sub(g, cs, sc)), mul3(m, b, ag_add(g, cc, ss))),
          "m*(a*sin(psi - phi) + b*cos(psi - phi))");
   prints(ag_add(g, cc, ag_mul(g, a, ss)), "cos(phi)*cos(psi) + a*sin(phi)*sin(psi)"); /* no theorem */
+  /* twice an angle beside the angle, and the angle turned around */
+  ag_id back = ag_sub(g, phi, psi), there = ag_sub(g, psi, phi), more = ag_add(g, m, a);
+  ag_id sb = ag_apply1(g, AG_OP_SIN, back), cb = ag_apply1(g, AG_OP_COS, back);
+  ag_id st = ag_apply1(g, AG_OP_SIN, there), ct = ag_apply1(g, AG_OP_COS, there);
+  ag_id s2 = ag_apply1(g, AG_OP_SIN, ag_mul(g, ag_num(g, 2), back)), turn = mul3(st, ct, more);
+  prints(ag_add(g, ag_mul(g, m, s2), turn), "sin(phi - psi)*cos(phi - psi)*(m - a)");
+  prints(s2, "sin(2*(phi - psi))");
+  prints(ag_add(g, ag_mul(g, m, sb), ag_mul(g, a, st)), "sin(phi - psi)*(m - a)");
+  prints(ag_add(g, ag_mul(g, cb, cb), ag_mul(g, st, st)), "1");
+  ag_id c2 = ag_apply1(g, AG_OP_COS, ag_mul(g, ag_num(g, 2), phi));
+  prints(ag_add(g, c2, ag_mul(g, ag_num(g, 2), ag_mul(g, s, s))), "1");
   /* no fraction inside a sum, no long decimals, measured numbers as they are */
   ag_id twice = ag_mul(g, ag_num(g, 2), a), broken = ag_sub(g, ag_num(g, -0.5), ag_mul(g, m, b));
   prints(ag_mul(g, twice, broken), "-a*(1 + 2*m*b)");
+  ag_id four = ag_num(g, 4), share = ag_div(g, ag_mul(g, b, psi), ag_mul(g, m, m));
+  prints(ag_div(g, ag_add(g, ag_mul(g, four, a), share), four), "a + b*psi/(4*m^2)");
+  ag_id apart = mul3(phi, phi, ag_add(g, a, b));
+  prints(ag_add(g, ag_add(g, a, apart), b), "(a + b)*(1 + phi^2)");
   prints(ag_mul(g, ag_num(g, 12.0 / 35), a), "12*a/35");
   prints(ag_mul(g, ag_num(g, 0.4 * 0.4), a), "0.16*a"); /* 0.16000000000000003 */
   prints(ag_mul(g, ag_num(g, 1 - 0.37), a), "0.63*a");

@@ -11,6 +11,8 @@
 static int broken(const ag_graph *g, ag_id x) {
   double v = g->nodes[x].payload.num;
   if (g->nodes[x].op == AG_OP_DIV) return 1;
+  if (g->nodes[x].op == AG_OP_MUL && broken(g, g->pool[g->nodes[x].first]) == 3) /* 0.5*(a/b) */
+    return g->nodes[g->pool[g->nodes[x].first + 1]].op == AG_OP_DIV;
   return g->nodes[x].op == AG_OP_NUM && v != floor(v) ? 3 : 0;
 }
 
@@ -159,6 +161,11 @@ static int grouped(ag_normal_state *s, ag_poly p, group *groups) {
     }
     ag_term c = ag_poly_content(in, false);
     group new = {ag_poly_term(s->a, &c), divided(s, in, &c)};
+    ag_poly without = new.inner.n > 1 ? ag_poly_sub(s->a, out, new.inner) : out;
+    if (without.n >= 0 && without.n < out.n && without.n == out.n - new.inner.n) { /* c*(a + b) + a + b */
+      new.outer = ag_poly_add(s->a, ag_poly_number(s->a, 1, 1), new.outer);
+      out = without;
+    }
     int same = 0;
     while (same < n && !(new.inner.n > 1 && ag_poly_same(groups[same].inner, new.inner))) same++;
     if (same < n) groups[same].outer = ag_poly_add(s->a, groups[same].outer, new.outer);
@@ -220,10 +227,26 @@ static ag_id write_turned(ag_normal_state *s, ag_poly p) {
   return write_term(s, c, write_sum(s, divided(s, p, &c)));
 }
 
+/* p with fractions at the terms that have them: a + b/(4*c^2) instead of (4*a + b/c^2)/4; 0 when all have them. */
+static ag_id write_apart(ag_normal_state *s, ag_poly p) {
+  ag_term c = ag_poly_content(p, false);
+  bool whole = false;
+  for (int i = 0; i < p.n; i++) whole = whole || p.t[i].den == 1;
+  if (c.den == 1 || !whole) return 0;
+  c.den = 1;
+  int n = s->n_known;
+  s->n_known = s->n_named; /* (4*a + b/c^2)/4 has a factor, too */
+  ag_id x = write_term(s, c, write_sum(s, divided(s, p, &c)));
+  s->n_known = n;
+  return x;
+}
+
 ag_id ag_normal_write(ag_normal_state *s, ag_poly p, ag_id like) {
   if (p.n == 0) return like ? ag_zero(s->g, ag_node_rows(s->g, like), ag_node_cols(s->g, like)) : ag_num(s->g, 0);
   if (p.n > AG_NORMAL_WRITTEN) return 0;
   ag_id x = write_any(s, p), y = write_turned(s, p);
+  if (y && ag_normal_size(s->g, y) < ag_normal_size(s->g, x)) x = y;
+  y = write_apart(s, p);
   if (y && ag_normal_size(s->g, y) < ag_normal_size(s->g, x)) x = y;
   bool quotient = false;
   for (int i = 0; i < p.n; i++)

@@ -4,6 +4,8 @@
  * divided by the common factors of its entries. P is chosen so that the vectors are shortest. */
 #include "mech/mech_internal.h"
 
+#include <string.h>
+
 enum { MAX_ROWS = 4, MAX_COLUMNS = 8 };
 
 typedef struct choice {
@@ -57,11 +59,41 @@ static int vectors(const choice *c, ag_id *K) {
   return size;
 }
 
-static void particular(const choice *c, ag_id s, ag_id *y0) {
-  ag_id v[MAX_COLUMNS], det = minor(c, -1, 0);
+/* -S_P^-1 s, zero in the free columns; returns its length as text. */
+static int by_minors(const choice *c, ag_id det, ag_id s, ag_id *v) {
+  int size = 0;
   for (int i = 0; i < c->n; i++) v[i] = ag_num(c->g, 0);
-  for (int j = 0; j < c->k; j++) v[c->pick[j]] = ag_neg(c->g, ag_div(c->g, minor(c, j, s), det));
-  *y0 = ag_stack(c->g, c->n, 1, v);
+  for (int j = 0; j < c->k; j++) {
+    v[c->pick[j]] = ag_neg(c->g, ag_div(c->g, minor(c, j, s), det));
+    size += ag_normal_size(c->g, v[c->pick[j]]);
+  }
+  return size;
+}
+
+/* The shortest solution -S^T (S S^T)^-1 s, by Cramer's rule; returns its length as text. */
+static int shortest(const choice *c, ag_id s, ag_id *v) {
+  ag_graph *g = c->g;
+  int all[MAX_ROWS] = {0, 1, 2, 3}, size = 0;
+  choice square = {g, c->k, c->k, ag_mul(g, c->S, ag_transpose(g, c->S)), all};
+  ag_id w[MAX_ROWS], det = minor(&square, -1, 0);
+  for (int j = 0; j < c->k; j++) w[j] = ag_div(g, minor(&square, j, s), det);
+  ag_id y0 = ag_neg(g, ag_mul(g, ag_transpose(g, c->S), ag_stack(g, c->k, 1, w)));
+  for (int i = 0; i < c->n; i++) {
+    v[i] = ag_entry(g, y0, i, 0);
+    ag_normal_form(g, 0, NULL, NULL, 1, &v[i]);
+    size += ag_normal_size(g, v[i]);
+  }
+  return size;
+}
+
+/* A solution of S y + s = 0. A minor that varies may vanish where S has its full rank, S S^T never does; the shortest
+ * solution is taken then unless it is far longer to read. */
+static void particular(derive *d, const choice *c, ag_id s, ag_id *y0) {
+  ag_id v[MAX_COLUMNS], regular[MAX_COLUMNS], det = minor(c, -1, 0);
+  int size = by_minors(c, det, s, v);
+  bool varies = ag_depends(c->g, 1, &det, d->nc, d->q) || ag_depends(c->g, 1, &det, 1, &d->m->t);
+  bool better = varies && !ag_is_zero(c->g, s) && shortest(c, s, regular) <= 3 * size;
+  *y0 = ag_stack(c->g, c->n, 1, better ? regular : v);
 }
 
 /* The next k of n in order; false after the last. */
@@ -76,7 +108,7 @@ static bool next_pick(int k, int n, int *pick) {
 
 ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0) {
   ag_graph *g = d->g;
-  int k = ag_node_rows(g, S), n = ag_node_cols(g, S), pick[MAX_ROWS], least = -1;
+  int k = ag_node_rows(g, S), n = ag_node_cols(g, S), pick[MAX_ROWS], best_pick[MAX_ROWS], least = -1;
   ag_id K[MAX_COLUMNS * MAX_COLUMNS], best = 0;
   if (k > MAX_ROWS || n > MAX_COLUMNS) return 0;
   for (int j = 0; j < k; j++) pick[j] = j;
@@ -86,8 +118,9 @@ ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0) {
     if (size < 0 || (best && size >= least)) continue;
     least = size;
     best = ag_stack(g, n, n - k, K);
-    particular(&c, s, y0);
+    memcpy(best_pick, pick, sizeof pick);
   } while (next_pick(k, n, pick));
+  if (best) particular(d, &(choice){g, k, n, S, best_pick}, s, y0);
   return best;
 }
 

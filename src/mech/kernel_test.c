@@ -69,6 +69,16 @@ static void check_sleigh(scene *x) {
   AG_CHECK(K == ag_stack(g, 3, 2, hand));
 }
 
+/* A blade with normal speed r: a particular velocity is r times its normal, at every heading, although each minor of
+ * the row vanishes at some. */
+static void check_normal_speed(scene *x) {
+  ag_graph *g = x->d.g;
+  ag_id c = x->words[2], s = x->words[3], y0, zero = ag_num(g, 0);
+  ag_id S = ag_stack(g, 1, 3, (ag_id[]){ag_neg(g, s), c, zero});
+  AG_CHECK(ag_kernel(&x->d, S, ag_neg(g, x->r), &y0));
+  AG_CHECK(y0 == ag_stack(g, 3, 1, (ag_id[]){ag_neg(g, ag_mul(g, x->r, s)), ag_mul(g, x->r, c), zero}));
+}
+
 /* Two wheels at distance b from the middle, heading th: speed and rate of turning by the mean and the difference of
  * what the wheels roll, none of it divided by a determinant with sines. And S y = b for random formulas. */
 static void check_solve(scene *x) {
@@ -96,6 +106,8 @@ int main(void) {
   int th = scalar(m, "th", AG_SPACE_S1), r = scalar(m, "r", AG_SPACE_R);
   x.th = m->coords[th].q;
   x.r = m->coords[r].q;
+  ag_id q[2] = {x.th, x.r};
+  x.d.nc = 2, x.d.q = q;
   ag_id words[6] = {ag_num(g, 0),
                     ag_num(g, 1),
                     ag_apply1(g, AG_OP_COS, x.th),
@@ -104,6 +116,7 @@ int main(void) {
                     ag_mul(g, x.r, ag_apply1(g, AG_OP_SIN, x.th))};
   memcpy(x.words, words, sizeof words);
   check_sleigh(&x);
+  check_normal_speed(&x);
   check_solve(&x);
   for (int k = 1; k <= 4; k++)
     for (int n = k + 1; n <= k + 2; n++)

@@ -302,7 +302,7 @@ enum { AG_BASIS_MAX = 24 }; /* coordinates, and rows where they are combined */
 ag_id ag_basis_solve(derive *d, ag_basis *basis, ag_id S, ag_id s, ag_id *u);
 
 /* kernel.c: a basis of ker S (k x n) as formulas in q and t, n x (n - k), good where a minor of S is not 0; and *y0, a
- * solution of S y + s = 0. 0: S is too large. */
+ * solution of S y + s = 0, where it is not long regular wherever S has its full rank. 0: S is too large. */
 ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0);
 /* S y = b (k x k, row-major) as formulas, for reading; 0 where they would be long or S is singular. */
 ag_id ag_kernel_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b);

@@ -5,7 +5,8 @@
 
 #include "mech/sheet.h"
 
-enum { SHORT = 25 }; /* size of a right side that is solved for the acceleration */
+/* Sizes: of a right side that is solved for the acceleration; hardly longer; of left sides that are rearranged. */
+enum { SHORT = 25, LITTLE = 3, MAX_COLLECTED = 200 };
 
 /* The name of the derivative of u: Omega'[1] for a component Omega[1] that is a velocity of its own. */
 static const char *rate_name(const ag_sheet *s, ag_id u) {
@@ -67,8 +68,65 @@ static void add_velocities(ag_sheet *s) {
   }
 }
 
+/* Accelerations: inputs, and all their entries. */
+typedef struct accels {
+  int n_input, n;
+  const ag_id *input;
+  ag_id *entry;
+} accels;
+
+enum { WHOLE = 1000 };
+
+/* How often an entry (any: -1) is written in x; WHOLE and more where a vector is written as such. */
+static int mentions(const ag_graph *g, ag_id x, const accels *a, int entry) {
+  int total = 0;
+  for (int i = 0; i < a->n; i++)
+    if (x == a->entry[i]) return entry < 0 || i == entry;
+  for (int i = 0; i < a->n_input; i++)
+    if (x == a->input[i]) return WHOLE;
+  for (int k = 0; k < ag_node_n_arg(g, x); k++) total += mentions(g, ag_node_arg(g, x, k), a, entry);
+  return total;
+}
+
+/* The factor of entry k in x, which is linear in all of them. */
+static ag_id factor_of(const ag_sheet *s, ag_id x, const accels *a, int k) {
+  ag_graph *g = s->g;
+  ag_id *value = AG_NEWN(s->a, ag_id, a->n_input + 1);
+  for (int i = 0, at = 0; i < a->n_input; i++) {
+    int dim = ag_node_rows(g, a->input[i]);
+    ag_id *unit = AG_NEWN(s->a, ag_id, dim);
+    for (int j = 0; j < dim; j++) unit[j] = ag_num(g, at++ == k);
+    value[i] = ag_stack(g, dim, 1, unit);
+  }
+  ag_substitute(g, a->n_input, a->input, value, 1, &x);
+  return ag_sheet_normal(s, x);
+}
+
+/* A sum of accelerations, some of them in several terms: each once, with its coefficient, where that is hardly longer:
+ * (m + M)*x'' + m*l*th'', not M*x'' + m*(x'' + l*th''). Factors in front stay there. */
+static ag_id collected(const ag_sheet *s, ag_id x, const accels *a) {
+  ag_graph *g = s->g;
+  ag_op op = ag_node_op(g, x);
+  ag_id sum = ag_num(g, 0);
+  int once = 0;
+  if (!ag_is_scalar(g, x) || ag_normal_size(g, x) > MAX_COLLECTED) return x;
+  for (int i = 0; i < a->n; i++) once += mentions(g, x, a, i) > 0;
+  int all = mentions(g, x, a, -1);
+  if (all == once || all >= WHOLE) return x;
+  if (op == AG_OP_MUL || op == AG_OP_DIV) {
+    ag_id over = collected(s, ag_node_arg(g, x, 0), a), other = collected(s, ag_node_arg(g, x, 1), a);
+    return op == AG_OP_MUL ? ag_mul(g, over, other) : ag_div(g, over, other);
+  }
+  for (int i = 0; i < a->n; i++) {
+    ag_id c = factor_of(s, x, a, i);
+    c = ag_sheet_normal(s, ag_mul(g, c, a->entry[i]));
+    sum = ag_add(g, sum, c);
+  }
+  return ag_normal_size(g, sum) <= ag_normal_size(g, x) + LITTLE ? sum : x;
+}
+
 /* left = right, solved for the acceleration where it is alone with a short coefficient. */
-static void add_row(ag_sheet *s, ag_id left, ag_id right, ag_id accel, ag_id coefficient) {
+static void add_row(ag_sheet *s, ag_id left, ag_id right, ag_id accel, ag_id coefficient, const accels *a) {
   ag_graph *g = s->g;
   left = ag_sheet_normal(s, left);
   right = ag_sheet_normal(s, right);
@@ -77,7 +135,7 @@ static void add_row(ag_sheet *s, ag_id left, ag_id right, ag_id accel, ag_id coe
     if (ag_normal_size(g, solved) <= SHORT) left = accel, right = solved;
   }
   ag_sheet_cancel(s, &left, &right);
-  ag_sheet_add(s, left, right);
+  ag_sheet_add(s, collected(s, left, a), right);
 }
 
 /* A u' = f. Rows whose velocity is a scalar are combined where that makes them shorter. */
@@ -157,6 +215,9 @@ static void add_motion(ag_sheet *s) {
   int at = 0;
   ag_id *a = accelerations(s), all;
   rows r = rows_of(s, a);
+  accels each = {sys->n_u_input, 0, a, AG_NEWN(s->a, ag_id, r.n + 1)};
+  for (int i = 0; i < sys->n_u_input; i++)
+    for (int j = 0; j < ag_node_rows(g, a[i]); j++) each.entry[each.n++] = ag_entry(g, a[i], j, 0);
   for (int i = 0; i < r.n; i++)
     if (r.scalar[i]) r.left[i] = ag_sheet_normal(s, r.left[i]), r.right[i] = ag_sheet_normal(s, r.right[i]);
   combine(s, &r);
@@ -165,7 +226,8 @@ static void add_motion(ag_sheet *s) {
   for (int i = 0, dim; i < sys->n_u_input; i++, at += dim) {
     dim = ag_node_rows(g, a[i]);
     if (dim == 1) {
-      add_row(s, r.left[at], r.right[at], a[i], lone_coefficient(s, &r, at));
+      ag_id coefficient = lone_coefficient(s, &r, at);
+      add_row(s, r.left[at], r.right[at], a[i], coefficient, &each);
       continue;
     }
     ag_id x = ag_sheet_normal(s, ag_rows_of(g, all, at, dim)),
@@ -179,8 +241,8 @@ static void add_motion(ag_sheet *s) {
     if (vector) ag_sheet_cancel(s, &x, &f);
     if (vector) ag_sheet_add(s, x, f);
     for (int k = 0; k < dim && !vector; k++) {
-      ag_id coefficient = lone_coefficient(s, &r, at + k);
-      add_row(s, r.left[at + k], r.right[at + k], ag_entry(g, a[i], k, 0), coefficient);
+      ag_id coefficient = lone_coefficient(s, &r, at + k), accel = ag_entry(g, a[i], k, 0);
+      add_row(s, r.left[at + k], r.right[at + k], accel, coefficient, &each);
     }
   }
 }
@@ -266,12 +328,16 @@ static void add_channel(ag_sheet *s, int channel) {
       zeros = zeros || (ag_is_zero(g, ag_entry(g, right, k, 0)) && lone_coefficient(s, &r, at + k));
     if (!zeros) {
       ag_forward(g, sys->n_u_input, sys->u_inputs, a, 1, &sys->momentum, &all);
-      ag_sheet_add(s, ag_sheet_normal(s, ag_rows_of(g, all, at, dim)), right);
+      ag_id left = ag_sheet_normal(s, ag_rows_of(g, all, at, dim));
+      ag_sheet_cancel(s, &left, &right);
+      ag_sheet_add(s, left, right);
     }
     for (int k = 0; k < dim && zeros; k++) {
       ag_id entry = ag_sheet_normal(s, ag_entry(g, right, k, 0));
-      if (!ag_is_zero(g, entry) || !lone_coefficient(s, &r, at + k))
-        ag_sheet_add(s, ag_sheet_normal(s, r.left[at + k]), entry);
+      if (ag_is_zero(g, entry) && lone_coefficient(s, &r, at + k)) continue;
+      ag_id left = ag_sheet_normal(s, r.left[at + k]);
+      ag_sheet_cancel(s, &left, &entry);
+      ag_sheet_add(s, left, entry);
     }
   }
 }

@@ -164,6 +164,28 @@ static void place_key(const ag_figure *f, page *g) {
   g->key_rows = (named + g->key_cols - 1) / g->key_cols;
 }
 
+/* Far from 0 numbers need more digits to differ, and more room. */
+static double horizontal_step(const page *g, double lo, double hi) {
+  double room = (g->width - g->left - g->right) / g->font, n = fmax(2, fmin(8, room / 5));
+  double step = ag_tic_step(lo, hi, n);
+  while (n > 2 && (hi - lo) / step * (ag_tic_width(lo, hi, step) * 0.62 + 1.2) > room) step = ag_tic_step(lo, hi, --n);
+  return step;
+}
+
+/* What the last number below a panel takes beyond its right end. */
+static double beyond(const ag_figure *f, const page *g) {
+  double most = 0, room = g->width - g->left - g->right, lo, hi;
+  for (int i = 0; i < f->n_panel; i++) {
+    const ag_panel *p = &f->panels[i];
+    ag_panel_range(p, false, &lo, &hi);
+    if (!(hi > lo) || p->log_x || p->equal || p->space) continue;
+    double step = horizontal_step(g, lo, hi), last = floor(hi / step * (1 + 1e-12)) * step;
+    double half = 0.31 * ag_tic_width(last - step / 2, last + step / 2, step) * g->font;
+    most = fmax(most, half - fmax(0, hi - last) / (hi - lo) * room);
+  }
+  return most;
+}
+
 static page page_of(const ag_figure *f, const ag_paper *paper) {
   const ag_panel *first = &f->panels[0];
   page g = {.width = paper->width * point, .font = paper->font > 0 ? paper->font : paper->width < 10 ? 8 : 9};
@@ -173,6 +195,7 @@ static page page_of(const ag_figure *f, const ag_paper *paper) {
   const double about_each = paper->height > 0 ? 0.8 * paper->height * point / f->n_panel : each;
   g.left = (name_place + 1.9 + 0.62 * label_width(f, about_each / g.font)) * g.font;
   g.right = (ag_scale_there(f) ? ag_scale_width(f) : 1.8) * g.font;
+  g.right = fmax(g.right, beyond(f, &g) + 0.4 * g.font);
   const ag_mark_axis time = mark_axis(f, &g);
   g.top = (title ? 1 + 1.2 * title : 0.8) * g.font + 1.3 * ag_mark_lines(f, &time) * g.font;
   place_key(f, &g);
@@ -232,10 +255,15 @@ static void put_vertical(const ag_panel *p, const page *g, bool stacked, double 
   ag_text_printf(out, "set format y '%%.%dh'\n", ag_tic_digits(lo, hi, step));
 }
 
+/* Digits of the numbers below a panel. */
+static int horizontal_digits(const ag_panel *p, const page *g, double lo, double hi) {
+  if (!(hi > lo) || p->log_x) return 6;
+  return ag_tic_digits(lo, hi, p->equal ? (hi - lo) / 4 : horizontal_step(g, lo, hi));
+}
+
 static void put_horizontal(const ag_panel *p, const page *g, double lo, double hi, ag_text *out) {
-  double inner = g->width - g->left - g->right, n = fmax(2, fmin(8, inner / (5 * g->font)));
   double beside = p->style == AG_STYLE_LINE && !strcmp(p->x, "t") ? 0 : 0.03 * (hi - lo);
-  ag_text_printf(out, "set xtics %.17g\n", ag_tic_step(lo, hi, n));
+  ag_text_printf(out, "set xtics %.17g\n", horizontal_step(g, lo, hi));
   if (p->style == AG_STYLE_IMAGE) ag_text_str(out, "set xrange [*:*] noextend\n");
   else ag_text_printf(out, "set xrange [%.17g:%.17g]\n", lo - beside, hi + beside);
 }
@@ -257,6 +285,7 @@ static void put_equal(const ag_panel *p, const page *g, double height, ag_text *
       own = ag_tic_step_two(middle - half, middle + half, 2);
     ag_text_printf(out, "set %crange [%.17g:%.17g]\nset %ctics %.17g\n", "xy"[a], middle - half, middle + half, "xy"[a],
                    own);
+    if (a) ag_text_printf(out, "set format y '%%.%dh'\n", ag_tic_digits(middle - half, middle + half, own));
   }
 }
 
@@ -283,11 +312,12 @@ void ag_upright(const char *name, const char *unit, double room, ag_text *out) {
   ag_text_done(&part);
 }
 
-/* room: characters that fit along the vertical axis. */
-static void put_axes(const ag_panel *p, const page *g, bool bottom, double room, ag_text *out) {
+/* digits: of the numbers below. room: characters that fit along the vertical axis. */
+static void put_axes(const ag_panel *p, const page *g, bool bottom, int digits, double room, ag_text *out) {
   ag_text_str(out, "set xlabel ");
   ag_quoted_axis(bottom ? p->x : "", bottom ? p->unit[0] : "", out);
-  ag_text_str(out, bottom ? " offset 0,0.3\nset format x '%h'\n" : "\nset format x ''\n");
+  if (bottom) ag_text_printf(out, " offset 0,0.3\nset format x '%%.%dh'\n", digits);
+  else ag_text_str(out, "\nset format x ''\n");
   ag_text_str(out, "set label "); /* not the label of the axis, whose place depends on the numbers of its own panel */
   if (p->change_of) {
     ag_text_str(out, "'|Δ ");
@@ -426,7 +456,8 @@ static void put_panel(const ag_figure *f, const page *g, int i, int index, const
     ag_box_axes(&g->space, p, each, out);
   } else {
     put_ranges(f, p, g, each, lo, hi, out);
-    put_axes(p, g, last || !shared, each / (0.52 * g->font) + 3, out); /* a little beyond its ends */
+    put_axes(p, g, last || !shared, horizontal_digits(p, g, lo, hi), each / (0.52 * g->font) + 3,
+             out); /* a little beyond its ends */
     const ag_scale_place place = {g->width, g->height, g->width - g->right, bottom, each, g->font};
     if (p->z) ag_scale_put(f, p, &place, out);
     if (hi > lo) {

@@ -35,15 +35,16 @@ double ag_scale_width(const ag_figure *f) {
 
 void ag_scale_put(const ag_figure *f, const ag_panel *p, const ag_scale_place *at, ag_text *out) {
   double lo, hi;
+  bool varies = colour_range(p, &lo, &hi); /* tics as far apart as their numbers need */
+  double step = varies ? ag_tic_step(lo, hi, fmax(2, fmin(6, at->height / (3.4 * at->font)))) : 0;
   ag_text_printf(out,
                  "set palette defined (0 '#440154', 0.25 '#3b528b', 0.5 '#21918c', 0.75 '#5ec962', 1 '#fde725')\n"
                  "set colorbox user vertical origin screen %.5f, screen %.5f size screen %.5f, screen %.5f\n"
-                 "set format cb '%%h'\n",
+                 "set format cb '%%.%dh'\n",
                  (at->right + before * at->font) / at->page_width, at->bottom / at->page_height,
-                 bar * at->font / at->page_width, at->height / at->page_height);
-  if (colour_range(p, &lo, &hi)) /* tics as far apart as their numbers need */
-    ag_text_printf(out, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\n", lo, hi,
-                   ag_tic_step(lo, hi, fmax(2, fmin(6, at->height / (3.4 * at->font)))));
+                 bar * at->font / at->page_width, at->height / at->page_height,
+                 varies ? ag_tic_digits(lo, hi, step) : 6);
+  if (varies) ag_text_printf(out, "set cbrange [%.17g:%.17g]\nset cbtics %.17g\n", lo, hi, step);
   else ag_text_str(out, "set cbrange [*:*]\nset cbtics autofreq\n");
   ag_text_str(out, "set label '");
   ag_upright(p->z, p->unit[2], at->height / (0.52 * at->font) + 3, out);

@@ -41,6 +41,28 @@ static ag_text script_of(const ag_figure *f) {
   return script;
 }
 
+static double right_margin(const char *table) {
+  ag_source *s = lab_source(table);
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(ag_figure_make(&f, 1, &s, &(ag_figure_request){0}, &trouble) == AG_OK);
+  ag_text script = script_of(&f);
+  const char *at = strstr(script.s, "set rmargin at screen ");
+  double margin = at ? 1 - strtod(at + strlen("set rmargin at screen "), NULL) : NAN;
+  ag_text_done(&script);
+  ag_figure_done(&f);
+  ag_source_free(s);
+  ag_text_done(&trouble);
+  return margin;
+}
+
+/* Half of a wide last number stands beyond the end of its axis: 10 letters of 5 points on 244 points. */
+static void test_last_number(void) {
+  AG_CHECK(right_margin("t,a\n1000000,1\n1000000.2,2\n1000000.4,3\n") > 0.1);
+  AG_CHECK(right_margin("t,a\n1000000,1\n1000000.2,2\n1000000.29,3\n") < 0.1);
+  AG_CHECK(right_margin("t,a\n0,1\n1,2\n2,3\n") < 0.1);
+}
+
 /* Numbers beside an axis differ from each other, and the rounding of what is conserved does not fill a panel. */
 static void test_numbers(void) {
   static const struct {
@@ -48,6 +70,9 @@ static void test_numbers(void) {
   } rows[] = {{"t,a\n0,0.8\n1,0.8000000000002\n2,0.7999999999999\n", "set yrange [0.759"},
               {"t,a\n0,1000000\n1,1000000.5\n2,1000000.2\n", "set format y '%.9h'"},
               {"t,a\n0,1\n1,2\n2,3\n", "set format y '%.6h'"},
+              {"t,a\n0,1\n1,2\n2,3\n", "set format x '%.6h'"},
+              {"t,a\n1000000,1\n1000000.1,2\n1000000.2,3\n", "set xtics 0.1"},
+              {"t,a\n1000000,1\n1000000.1,2\n1000000.2,3\n", "set format x '%.9h'"},
               {"t,abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklmnopqrstuvwxyz,b\n0,0,1\n1,0,2\n2,0,1\n",
                "set label 'abcdefghijklm"},
               {"t,a\n0,0\n1,0\n2,0\n", "set yrange [-1:1]\nset ytics 2\n"},
@@ -212,6 +237,7 @@ static void test_orders(void) {
 
 int main(void) {
   test_numbers();
+  test_last_number();
   test_stack();
   test_primes();
   test_orders();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Names of columns as labels of figures. Greek letters that are spelt out become letters, indices subscripts, and so
- * does what follows an underscore after a single letter: x_max, but angular momentum for angular_momentum. Where
- * gnuplot sets them, symbols are slanted as in the text of a paper: Latin letters that stand alone and small Greek
- * ones. */
+ * does what follows an underscore after a single letter: x_max, but angular momentum for angular_momentum, and a long
+ * name for a_long_name. Where gnuplot sets them, symbols are slanted as in the text of a paper: Latin letters that
+ * stand alone and small Greek ones. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,13 +92,13 @@ static void put_indices(const char *s, size_t *n, bool enhanced, ag_text *out) {
 static void put_underscore(const char *s, size_t word, const char *letter, bool enhanced, ag_text *out, size_t *n) {
   size_t low = 0;
   while (is_letter(s[1 + low]) || (s[1 + low] >= '0' && s[1 + low] <= '9')) low++;
-  bool subscript = enhanced && low && (letter || word == 1);
+  bool index = low && (letter || word == 1) && s[1 + low] != '_', subscript = enhanced && index;
   *n = subscript ? 1 + low : 1;
   if (subscript) {
     ag_text_str(out, "_{");
     put_word(out, s + 1, low, letter_of(s + 1, low), is_letter(s[1]), true);
     ag_text_char(out, '}');
-  } else if (letter || word < 2 || !low) put_plain(out, s, 1, enhanced);
+  } else if (index || !low) put_plain(out, s, 1, enhanced);
   else ag_text_char(out, ' ');
 }
 

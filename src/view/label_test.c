@@ -24,6 +24,7 @@ static const struct {
     {"g_phi", "{/:Italic g}_{{/:Italic φ}}", "g_φ"},
     {"angular_momentum", "angular momentum", "angular momentum"},
     {"p_x1'", "{/:Italic p}_{x1}′", "p_x₁′"},
+    {"a_long_name", "{/:Italic a} long name", "a long name"},
     {"last_", "last\\_", "last_"},
     {"a__b", "{/:Italic a}\\_\\_{/:Italic b}", "a__b"},
     {"up_2", "up 2", "up 2"},
