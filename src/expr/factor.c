@@ -20,8 +20,11 @@ enum { NO_NODE = UINT32_MAX };
 
 typedef ag_tnode tnode;
 
-typedef struct table { /* open addressing */
-  uint32_t *at, mask;
+typedef struct table { /* open addressing, at most half full */
+  struct place {
+    uint32_t node, hash; /* NO_NODE: empty */
+  } * at;
+  uint32_t mask, n;
 } table;
 
 typedef struct factoring {
@@ -40,17 +43,29 @@ typedef struct factoring {
 
 static bool commutes(uint16_t op) { return op == AG_OP_ADD || op == AG_OP_MUL; }
 
-static uint32_t *find(const table *t, const tnode *nodes, uint16_t op, uint32_t a, uint32_t b) {
+static uint32_t hash_of(uint16_t op, uint32_t a, uint32_t b) {
   uint32_t h = (op * 0x9E3779B9u ^ a) * 0x85EBCA6Bu;
   h = (h ^ h >> 15 ^ b) * 0xC2B2AE35u;
-  for (uint32_t i = (h ^ h >> 16) & t->mask;; i = (i + 1) & t->mask) {
-    uint32_t k = t->at[i];
-    if (k == NO_NODE || (nodes[k].op == op && nodes[k].arg[0] == a && nodes[k].arg[1] == b)) return &t->at[i];
+  return h ^ h >> 16;
+}
+
+/* The place of a node, or where it would be put. */
+static struct place *place_of(const table *t, const tnode *nodes, uint16_t op, uint32_t a, uint32_t b) {
+  const uint32_t h = hash_of(op, a, b);
+  for (uint32_t i = h & t->mask;; i = (i + 1) & t->mask) {
+    struct place *p = &t->at[i];
+    if (p->node == NO_NODE) return p;
+    const tnode *x = &nodes[p->node];
+    if (p->hash == h && x->op == op && x->arg[0] == a && x->arg[1] == b) return p;
   }
 }
 
+static uint32_t find(const table *t, const tnode *nodes, uint16_t op, uint32_t a, uint32_t b) {
+  return place_of(t, nodes, op, a, b)->node;
+}
+
 static bool has_product(const table *t, const tnode *nodes, uint32_t a, uint32_t b) {
-  return *find(t, nodes, AG_OP_MUL, a, b) != NO_NODE || *find(t, nodes, AG_OP_MUL, b, a) != NO_NODE;
+  return find(t, nodes, AG_OP_MUL, a, b) != NO_NODE || find(t, nodes, AG_OP_MUL, b, a) != NO_NODE;
 }
 
 static table table_create(uint32_t n) {
@@ -59,6 +74,23 @@ static table table_create(uint32_t n) {
   t.at = ag_heap_alloc(sizeof *t.at * ((size_t)t.mask + 1));
   memset(t.at, 0xff, sizeof *t.at * ((size_t)t.mask + 1));
   return t;
+}
+
+/* The node goes to the place that was found for it. */
+static void insert(table *t, struct place *p, const tnode *x, uint32_t node) {
+  t->n += p->node == NO_NODE;
+  *p = (struct place){node, hash_of(x->op, x->arg[0], x->arg[1])};
+  if (t->n <= t->mask / 2) return;
+  table larger = table_create(t->mask);
+  larger.n = t->n;
+  for (uint32_t k = 0; k <= t->mask; k++) {
+    uint32_t i = t->at[k].hash & larger.mask;
+    if (t->at[k].node == NO_NODE) continue;
+    while (larger.at[i].node != NO_NODE) i = (i + 1) & larger.mask;
+    larger.at[i] = t->at[k];
+  }
+  free(t->at);
+  *t = larger;
 }
 
 /* ---- the old nodes ---- */
@@ -101,10 +133,12 @@ static void use(factoring *f, uint32_t user, uint32_t k) {
 /* What is known of the old nodes, users first. */
 static void look(factoring *f) {
   const ag_tnodes *t = f->old;
-  f->products = table_create(t->n);
+  f->products = table_create(t->n / 4);
   for (uint32_t i = 0; i < t->n; i++) {
     f->takes[i] = f->scattered[i] = true;
-    if (t->at[i].op == AG_OP_MUL) *find(&f->products, t->at, AG_OP_MUL, t->at[i].arg[0], t->at[i].arg[1]) = i;
+    if (t->at[i].op != AG_OP_MUL) continue;
+    struct place *p = place_of(&f->products, t->at, AG_OP_MUL, t->at[i].arg[0], t->at[i].arg[1]);
+    insert(&f->products, p, &t->at[i], i);
   }
   for (uint32_t i = 0; i < t->n_ref; i++)
     f->uses[t->refs[i]]++, f->takes[t->refs[i]] = f->scattered[t->refs[i]] = false;
@@ -125,10 +159,12 @@ static uint32_t make(factoring *f, uint16_t op, uint32_t a, uint32_t b) {
     uint32_t swap = a;
     a = b, b = swap;
   }
-  uint32_t *at = find(&f->values, f->new.at, op, a, b);
-  if (*at != NO_NODE) return *at;
+  struct place *p = place_of(&f->values, f->new.at, op, a, b);
+  if (p->node != NO_NODE) return p->node;
   const uint8_t part = is_prep(&f->new, a) && is_prep(&f->new, b) ? AG_PART_PREP : AG_PART_EVAL;
-  return *at = put(f, &(tnode){.op = op, .part = part, .n_arg = 2, .need = 1, .arg = {a, b}});
+  const uint32_t node = put(f, &(tnode){.op = op, .part = part, .n_arg = 2, .need = 1, .arg = {a, b}});
+  insert(&f->values, p, &f->new.at[node], node);
+  return node;
 }
 
 /* a b, numbers that depend on parameters alone together. */
@@ -187,7 +223,7 @@ static uint32_t without_offset(const factoring *f, uint32_t i, uint32_t c, uint3
   if (sum->op != AG_OP_ADD && !*minus) return NO_NODE;
   for (int k = *minus; k < 2; k++) {
     const uint32_t d = sum->arg[k], low = c < d ? c : d;
-    if (is_prep(&f->new, d) && *find(&f->values, f->new.at, AG_OP_MUL, low, c + d - low) == e) return sum->arg[!k];
+    if (is_prep(&f->new, d) && find(&f->values, f->new.at, AG_OP_MUL, low, c + d - low) == e) return sum->arg[!k];
   }
   return NO_NODE;
 }
@@ -235,8 +271,8 @@ static uint32_t write_sum(factoring *f, uint32_t i) {
   if (shorter == NO_NODE) shorter = write_shifted(f, op, a, b);
   if (shorter != NO_NODE) return shorter;
   a = f->now[a], b = f->now[b];
-  if (op == AG_OP_SUB && f->takes[i] && *find(&f->values, f->new.at, AG_OP_SUB, a, b) == NO_NODE) {
-    const uint32_t twin = *find(&f->values, f->new.at, AG_OP_SUB, b, a);
+  if (op == AG_OP_SUB && f->takes[i] && find(&f->values, f->new.at, AG_OP_SUB, a, b) == NO_NODE) {
+    const uint32_t twin = find(&f->values, f->new.at, AG_OP_SUB, b, a);
     f->minus[i] = twin != NO_NODE;
     if (twin != NO_NODE) return twin;
   }
@@ -300,7 +336,7 @@ void ag_factor(ag_tnodes *nodes) {
                  .scattered = zeroed(sizeof(bool), n),
                  .now = zeroed(sizeof(uint32_t), n),
                  .minus = zeroed(sizeof(bool), n),
-                 .values = table_create(4 * n)};
+                 .values = table_create(n / 2)};
   look(&f);
   for (uint32_t i = 0; i < n; i++) write(&f, i);
   f.new.n_ref = nodes->n_ref;

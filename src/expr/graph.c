@@ -125,8 +125,8 @@ static bool same(const ag_graph *g, ag_id x, ag_op op, int rows, int cols, int n
 static uint32_t probe(const ag_graph *g, uint32_t hash, ag_op op, int rows, int cols, int n_arg, const ag_id *args,
                       uint64_t payload) {
   uint32_t mask = g->table_size - 1, at = hash & mask;
-  while (g->table[at] &&
-         !(g->nodes[g->table[at]].hash == hash && same(g, g->table[at], op, rows, cols, n_arg, args, payload)))
+  while (g->table[at].id &&
+         !(g->table[at].hash == hash && same(g, g->table[at].id, op, rows, cols, n_arg, args, payload)))
     at = (at + 1) & mask;
   return at;
 }
@@ -137,8 +137,8 @@ void ag_graph_index(ag_graph *g) {
   uint32_t mask = g->table_size - 1;
   for (int x = 1; x < g->n_node; x++) {
     uint32_t at = g->nodes[x].hash & mask;
-    while (g->table[at]) at = (at + 1) & mask;
-    g->table[at] = (ag_id)x;
+    while (g->table[at].id) at = (at + 1) & mask;
+    g->table[at] = (ag_place){g->nodes[x].hash, (ag_id)x};
   }
 }
 
@@ -175,14 +175,14 @@ static uint32_t store_args(ag_graph *g, int n_arg, const ag_id *args) {
 
 ag_id ag_find(const ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
   uint32_t hash = hash_of(op, rows, cols, n_arg, args, payload);
-  ag_id x = g->table[probe(g, hash, op, rows, cols, n_arg, args, payload)];
+  ag_id x = g->table[probe(g, hash, op, rows, cols, n_arg, args, payload)].id;
   return x && g->nodes[x].alias ? g->nodes[x].alias : x;
 }
 
 static ag_id intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const ag_id *args, uint64_t payload) {
   uint32_t hash = hash_of(op, rows, cols, n_arg, args, payload);
   uint32_t at = probe(g, hash, op, rows, cols, n_arg, args, payload);
-  if (g->table[at]) return g->table[at];
+  if (g->table[at].id) return g->table[at].id;
   ag_node node = {.op = (uint16_t)op, .rows = rows, .cols = cols, .n_arg = (uint32_t)n_arg, .hash = hash};
   node.flags = flags_of(g, op, rows, n_arg, args, payload);
   node.payload.bits = payload;
@@ -190,7 +190,7 @@ static ag_id intern(ag_graph *g, ag_op op, int rows, int cols, int n_arg, const 
   AG_PUSH(g->nodes, g->n_node, g->cap_node);
   ag_id x = (ag_id)g->n_node++;
   g->nodes[x] = node;
-  g->table[at] = x;
+  g->table[at] = (ag_place){hash, x};
   if (2 * (uint32_t)g->n_node > g->table_size) {
     g->table_size *= 2;
     ag_graph_index(g);

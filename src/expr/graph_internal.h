@@ -28,6 +28,13 @@ typedef struct ag_node {
   } payload;
 } ag_node;
 
+/* A place of the hash table: the hash stands beside the node, which is elsewhere in memory and need not be looked at.
+ */
+typedef struct ag_place {
+  uint32_t hash;
+  ag_id id; /* 0: empty */
+} ag_place;
+
 /* A pattern of a sparse matrix; its ldl is made when it is first wanted. */
 typedef struct ag_kept_pattern {
   ag_pattern pattern;
@@ -55,7 +62,7 @@ struct ag_graph {
   int n_node, cap_node;
   ag_id *pool; /* arguments */
   int n_pool, cap_pool;
-  ag_id *table;        /* open addressing; 0 is empty */
+  ag_place *table;     /* open addressing */
   uint32_t table_size; /* a power of two */
   const char **names;  /* of inputs, by serial */
   int n_name, cap_name;

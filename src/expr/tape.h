@@ -67,6 +67,8 @@ void ag_tape_print(const ag_tape *tape, ag_text *out);
 int ag_tape_cost(const ag_tape *tape);
 /* Those of the tape that ag_tape_create would make, without making it. */
 int ag_tape_cost_of(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs);
+/* Marks the numbers of a segment that it would read; the other marks stay as they are. */
+void ag_tape_reads(ag_graph *g, int n_bind, const ag_bind *binds, int n_out, const ag_id *outs, ag_seg seg, bool *read);
 
 /* ---- enclosures ---- */
 /* Bounds of a number and of its rate of change over a piece of a curve. */

@@ -96,6 +96,11 @@ static void random_graph(uint64_t seed) {
   }
   for (int i = 0; i < tape->n_prep; i++) /* what prep made is still there */
     good = good && !memcmp(&slots[tape->instr[i].dst], &kept[tape->instr[i].dst], sizeof *slots);
+  bool read[3] = {0}, loaded[3] = {0};
+  ag_tape_reads(g, N_IN, binds, N_OUT, outs, AG_SEG_Z, read);
+  for (int i = 0; i < tape->n_instr; i++)
+    if (tape->instr[i].op == AG_OP_LOAD && tape->instr[i].a == AG_SEG_Z) loaded[tape->instr[i].b] = true;
+  good = good && !memcmp(read, loaded, sizeof read);
   if (!good) fprintf(stderr, "seed %llu\n", (unsigned long long)seed);
   AG_CHECK(good);
   AG_CHECK(tape->n_need[AG_SEG_Z] <= 3 && tape->n_need[AG_SEG_P] <= 2 && tape->n_need[AG_SEG_C] == 0);

@@ -19,7 +19,7 @@ uint32_t ag_roll_push(ag_roll_pool *pool, uint32_t word) {
   return pool->n++;
 }
 
-ag_roll_kind ag_roll_kind_of(const ag_roll *r, uint32_t value) {
+static ag_roll_kind find_kind(const ag_roll *r, uint32_t value) {
   const ag_cgen_value *v = &r->g->values[value];
   const ag_instr *x = &r->g->tape->instr[v->instr];
   if (x->op == AG_OP_CONST) return AG_ROLL_CONST;
@@ -64,6 +64,7 @@ static void count_uses(ag_roll *r) {
     r->uses[v]++;
     if (r->out_of[v] == NONE && (int)r->g->values[v].instr >= r->from) r->out_of[v] = i;
   }
+  for (uint32_t v = 0; v < r->g->n_value; v++) r->kind[v] = (unsigned char)find_kind(r, v);
 }
 
 /* ---- chains of additions ---- */
@@ -436,6 +437,7 @@ bool ag_roll_init(ag_roll *r, const ag_cgen_state *g, bool prep) {
   r->outs = ag_heap_alloc(sizeof *r->outs * (r->n_out + 1));
   r->uses = ag_heap_alloc(sizeof *r->uses * n_value);
   r->out_of = ag_heap_alloc(sizeof *r->out_of * n_value);
+  r->kind = ag_heap_alloc(n_value);
   r->group_of = ag_heap_alloc(sizeof *r->group_of * n);
   r->local = ag_heap_alloc(sizeof *r->local * n);
   r->acc = ag_heap_alloc(n);
@@ -461,6 +463,7 @@ bool ag_roll_init(ag_roll *r, const ag_cgen_state *g, bool prep) {
 }
 
 void ag_roll_done(ag_roll *r) {
-  free(r->outs), free(r->uses), free(r->out_of), free(r->group_of), free(r->local), free(r->acc), free(r->groups);
+  free(r->outs), free(r->uses), free(r->out_of), free(r->kind), free(r->group_of), free(r->local), free(r->acc);
+  free(r->groups);
   free(r->nodes.at), free(r->leaves.at), free(r->keys.at), free(r->segments.at), free(r->members.at), free(r->batches);
 }

@@ -49,6 +49,7 @@ typedef struct ag_roll {
   bool prep;
   uint32_t n_out, *outs;      /* values of the part's outputs */
   uint32_t *uses, *out_of;    /* per value: how often it is read; which output it is, or NONE */
+  unsigned char *kind;        /* per value: its ag_roll_kind */
   uint32_t *group_of, *local; /* per instruction */
   unsigned char *acc;         /* per instruction in a chain: 1 + position of the running sum; else 0 */
   ag_roll_group *groups;
@@ -63,7 +64,7 @@ typedef struct ag_roll {
 } ag_roll;
 
 uint32_t ag_roll_push(ag_roll_pool *pool, uint32_t word); /* returns its position */
-ag_roll_kind ag_roll_kind_of(const ag_roll *r, uint32_t value);
+static inline ag_roll_kind ag_roll_kind_of(const ag_roll *r, uint32_t value) { return (ag_roll_kind)r->kind[value]; }
 /* The group that computes a value of kind S or OUT. */
 ag_roll_group *ag_roll_maker(const ag_roll *r, uint32_t value);
 int ag_roll_arity(const ag_roll *r, uint32_t instr); /* of a solve: everything it reads */

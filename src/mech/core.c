@@ -149,17 +149,16 @@ static int bind_all(core *k, ag_bind *binds) {
 static bool mark_reads(core *k, int n_out, const ag_id *outs) {
   ag_system *sys = k->d->sys;
   ag_bind *binds = ag_heap_alloc(sizeof *binds * (size_t)(ag_bind_capacity(sys) + sys->n_u_input + k->n_image + 2));
-  ag_tape *tape = ag_tape_create(k->g, bind_all(k, binds), binds, n_out, outs);
-  bool more = false;
-  for (int i = 0; i < tape->n_instr; i++) {
-    if (tape->instr[i].op != AG_OP_LOAD || tape->instr[i].a != AG_SEG_Z) continue;
-    int at = (int)tape->instr[i].b;
-    bool *mark = at < sys->n.q                    ? &k->q_core[at]
-                 : at < sys->n.q + 3 * k->n_image ? &k->image_core[(at - sys->n.q) / 3]
-                                                  : NULL;
-    if (mark && !*mark) more = *mark = true;
+  const int n_bind = bind_all(k, binds), n_image = sys->n.q + 3 * k->n_image;
+  int n_z = n_image;
+  for (int i = 0; i < sys->n_u_input; i++) n_z += ag_node_rows(k->g, sys->u_inputs[i]);
+  bool *read = ag_heap_alloc((size_t)n_z + 1), more = false;
+  ag_tape_reads(k->g, n_bind, binds, n_out, outs, AG_SEG_Z, read);
+  for (int at = 0; at < n_image; at++) {
+    bool *mark = at < sys->n.q ? &k->q_core[at] : &k->image_core[(at - sys->n.q) / 3];
+    if (read[at] && !*mark) more = *mark = true;
   }
-  ag_tape_free(tape);
+  free(read);
   free(binds);
   return more;
 }

@@ -117,7 +117,7 @@ static bool try_smaller(run *r, double step, double next, bool good, ag_end *end
   if (!good && r->m.switches && at_branch_end(r, step, end) && *end != AG_END_TIME) return false;
   if (good && ag_events_corner(&r->m, r->t, step, &corner)) {
     if (r->smooth == 0) r->smooth = step;
-    r->h = ag_trajectory_before(r, corner) - r->t;
+    r->h = ag_trajectory_before(r, corner, AG_CORNER_PART) - r->t;
   }
   if (r->o->stop && *r->o->stop) {
     *end = AG_END_STOPPED;
@@ -138,6 +138,15 @@ static bool is_last(const run *r) {
   return fabs(r->h) * 1.0000001 >= left || (o->dt > 0 && fabs(next_grid(r) - r->t) * 1.0000001 >= left);
 }
 
+/* On the way to a corner: a step across it would be rejected. The step size that is resumed with after it tells how far
+ * a function is followed, so that a continued run finds the same. */
+static void approach_corner(run *r) {
+  static const double PART = 1 - 1e-5;
+  double corner;
+  if (r->smooth == 0 || r->o->dt > 0 || !ag_events_ahead(&r->m, r->t, r->h, r->smooth, &corner)) return;
+  r->h = ag_trajectory_before(r, corner, PART) - r->t;
+}
+
 /* One accepted step from r->t towards o->t1 into m->z1; *t1 its end. False: no step could be made, *end says why. */
 static bool advance(run *r, double *t1, ag_end *end) {
   ag_mover *m = &r->m;
@@ -149,6 +158,7 @@ static bool advance(run *r, double *t1, ag_end *end) {
     return false;
   }
   if (o->dt <= 0 && fabs(*h) > limit) *h = copysign(limit, *h);
+  approach_corner(r);
   for (;;) {
     bool last = is_last(r);
     double target = last ? o->t1 : o->dt > 0 ? next_grid(r) : r->t + *h;

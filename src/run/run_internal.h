@@ -209,6 +209,9 @@ int ag_events_in_step(ag_mover *m, double t, double h);
 double ag_events_once(ag_mover *m, double t, double h, int e);
 /* A corner in the step of size h from m->z at t to m->z1: the time of the first, or up to 1 % farther from t. */
 bool ag_events_corner(ag_mover *m, double t, double h, double *s);
+/* The same before the step is tried, where the motion is already near a corner: the functions hardly bend on the way to
+ * it. size: of steps on the way, of which a small part shows their slopes. */
+bool ag_events_ahead(ag_mover *m, double t, double h, double size, double *s);
 
 /* look.c. create: the functions watch are looked for; prepare: with other parameters. clear: the behaviour of each
  * in the step just made from t by h (m->hint); is it proved that none crosses zero in its direction? dense: isolates

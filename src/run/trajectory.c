@@ -46,11 +46,11 @@ double ag_trajectory_nothing(const run *r) {
   return 2e-14 * fabs(r->t) + 3e-12 * size;
 }
 
-/* Where the next step shall end when a corner lies ahead at s: not far before it, so that no stage of the step looks
- * across; from very near beyond it. */
-double ag_trajectory_before(const run *r, double s) {
+/* Where the next step shall end when a corner lies ahead at s: not far before it, after this part of the way, so that
+ * no stage of the step looks across; from very near beyond it. */
+double ag_trajectory_before(const run *r, double s, double part) {
   double left = s - r->t, least = ag_trajectory_nothing(r);
-  return fabs(left) > least ? r->t + 0.98 * left : s + copysign(2 * least, r->o->t1 - r->o->t0);
+  return fabs(left) > least ? r->t + part * left : s + copysign(2 * least, r->o->t1 - r->o->t0);
 }
 
 /* The crossings of the step are known: does the first one that is a corner end the step, and where? */
@@ -59,7 +59,7 @@ static bool find_corner(run *r, int n, double *end) {
   for (int i = 0; i < n; i++)
     if (m->hits[i].e < ag_model_n_events(ag_system_model(r->sys)) &&
         ag_model_events(ag_system_model(r->sys))[m->hits[i].e].cuts) {
-      *end = ag_trajectory_before(r, m->hits[i].s);
+      *end = ag_trajectory_before(r, m->hits[i].s, AG_CORNER_PART);
       return true;
     }
   return false;
@@ -108,6 +108,7 @@ static void choose_engine(run *r, const double *params) {
   ag_text reason = {0};
   bool asked = r->o->engine == AG_ENGINE_COMPILED;
   if (r->o->engine == AG_ENGINE_INTERPRETED || m->full || !m->n) return;
+  if (r->o->t0 == r->o->t1 && !asked) return; /* no step is made */
   if (r->o->kernel) {
     ag_mover_use(m, params, r->o->kernel);
     return;

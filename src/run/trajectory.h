@@ -145,7 +145,8 @@ bool ag_remark_rest(run *r, const double *x0);
 void ag_remark_end(run *r, const double *x0);
 /* After a step: is the state too near to a place where the inertia is infinite, or do steps no longer make headway? */
 ag_end ag_remark_step(run *r);
-/* The end of a step to the corner at s, just before it. */
+/* The end of a step to the corner at s, after this part of the way. */
+#define AG_CORNER_PART 0.98 /* where the corner is known to 1 % */
 double ag_trajectory_nothing(const run *r);
-double ag_trajectory_before(const run *r, double s);
+double ag_trajectory_before(const run *r, double s, double part);
 #endif
