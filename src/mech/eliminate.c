@@ -256,7 +256,7 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
   int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
-    double least = grp->n_row == grp->n_col && grp->n_row <= AG_MINOR_MAX ? ag_group_minor(e, grp, pick) : 0;
+    double least = grp->n_row == grp->n_col && grp->n_row <= AG_MINOR_MAX ? ag_group_minor(e, grp, false, pick) : 0;
     if (least < 1e-6) {
       ag_ctx_error(
           e->d->ctx, e->d->m->frames[0].pos,
@@ -268,16 +268,24 @@ static ag_status solve_frame_groups(elim *e, int n_group, const group *groups) {
   return AG_OK;
 }
 
+static bool has_basis(const group *grp) {
+  return grp->n_col - grp->rank <= AG_BASIS_MAX && (grp->rank == grp->n_row || grp->rank <= AG_BASIS_MAX);
+}
+
+/* 0 where rows are redundant. What vanishes at later times is avoided where there is something better. */
+static double best_minor(const elim *e, const group *grp, int *pick) {
+  return grp->rank == grp->n_row ? ag_group_minor(e, grp, has_basis(grp), pick) : 0;
+}
+
 /* False: a group is too large for a basis. */
 static bool solve_groups(elim *e, int n_group, const group *groups) {
   int pick[AG_MINOR_MAX];
   for (int i = 0; i < n_group; i++) {
     const group *grp = &groups[i];
-    double least = grp->rank == grp->n_row ? ag_group_minor(e, grp, pick) : 0;
+    double least = best_minor(e, grp, pick);
     if (grp->rank == 0) continue; /* no rows are left */
     if (least >= MINOR_MIN) solve_group(e, grp, pick, least);
-    else if (grp->n_col - grp->rank <= AG_BASIS_MAX && (grp->rank == grp->n_row || grp->rank <= AG_BASIS_MAX))
-      solve_basis(e, grp);
+    else if (has_basis(grp)) solve_basis(e, grp);
     else return false;
   }
   return true;
@@ -413,7 +421,7 @@ static bool *dependent_by_default(derive *d) {
   bool ranked = ag_groups_rank(&e, n_group, groups);
   for (int i = 0; i < n_group && ranked; i++) {
     const group *grp = &groups[i];
-    if (grp->rank < grp->n_row || ag_group_minor(&e, grp, pick) < MINOR_MIN) continue;
+    if (best_minor(&e, grp, pick) < MINOR_MIN) continue;
     for (int j = 0; j < grp->n_row; j++) mark_dependent(&e, grp->col[pick[j]].coord, grp->col[pick[j]].row);
   }
   return d->dependent;

@@ -80,10 +80,10 @@ int ag_groups_make(elim *e, group *groups) {
   return n_group;
 }
 
-double ag_group_minor(const elim *e, const group *grp, int *pick) {
+double ag_group_minor(const elim *e, const group *grp, bool later, int *pick) {
   ag_id *norms = ag_heap_alloc(sizeof *norms * (size_t)(grp->n_row + 1));
   for (int i = 0; i < grp->n_row; i++) norms[i] = e->norms[grp->row[i]];
-  double value = ag_minor_best(e->d, grp->n_row, grp->n_col, grp->S, norms, pick);
+  double value = ag_minor_best(e->d, later, grp->n_row, grp->n_col, grp->S, norms, pick);
   free(norms);
   return value;
 }

@@ -37,6 +37,6 @@ int ag_groups_make(elim *e, group *groups);
 /* The independent rows of each group, if more rows are kept than are independent. False: their number is not the known
  * rank. */
 bool ag_groups_rank(elim *e, int n_group, group *groups);
-/* The best minor of a group (ag_minor_best); 0: there are too many. */
-double ag_group_minor(const elim *e, const group *grp, int *pick);
+/* The best minor of a group (ag_minor_best, `later` as there); 0: there are too many. */
+double ag_group_minor(const elim *e, const group *grp, bool later, int *pick);
 #endif

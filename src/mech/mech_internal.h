@@ -168,7 +168,8 @@ typedef struct derive {
   ag_places S_at;     /* with rows_tape */
   bool *may_vanish;   /* per row: all coefficients of a velocity constraint come near 0 in the domain */
   double *samples;    /* n_sample states: t, q (position constraints satisfied) */
-  int n_sample;
+  double *later;      /* n_later of them at later times, where rows depend on t */
+  int n_sample, n_later;
   bool *alone;           /* scratch of the elimination */
   ag_id *moved, moved_u; /* in a step with noise: per coordinate q^-1 dq, and du; NULL, 0 without */
   ag_id *moved_process;  /* and per process dN */
@@ -249,7 +250,7 @@ typedef struct ag_sampler {
   const ag_system *sys;
   const double *params;
   ag_tape *tape; /* per range: x, lo, hi */
-  int *target;   /* per range: the stored number it refers to, or -1 */
+  int *target;   /* per range: the stored number it refers to, -1, or -2 for time */
   double *x, *v;
   double *start; /* of the processes, at their places in q */
   uint64_t state;
@@ -289,10 +290,10 @@ bool ag_start_reconcile(int n, int n_constraint, int m, const double *A, double 
                         const bool *firm, double *xi, bool *changed);
 
 /* minor.c: of k rows with coefficients S (k x n, in q and t) and squared norms, the k columns (into best) whose minor,
- * divided by the norms of the rows, is largest where it is smallest over all samples; its value there, 0 when there are
- * too many sets to try. */
+ * divided by the norms of the rows, is largest where it is smallest over all samples, with `later` also those at later
+ * times; its value there, 0 when there are too many sets to try. */
 enum { AG_MINOR_MAX = 10 }; /* rows */
-double ag_minor_best(const derive *d, int k, int n, const ag_id *S, const ag_id *norms, int *best);
+double ag_minor_best(const derive *d, bool later, int k, int n, const ag_id *S, const ag_id *norms, int *best);
 
 /* How many of the rows are independent, at most, over all samples. */
 int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *norms);

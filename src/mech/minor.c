@@ -42,18 +42,20 @@ static bool next_subset(int n, int k, int *pick) {
   return true;
 }
 
-/* Values of the coefficients S (m x n) at all samples, divided by the norms of the rows; samples that are not finite
- * are skipped. */
-static double *sampled(const derive *d, int m, int n, const ag_id *S, const ag_id *norms, int *n_sample) {
+/* Values of the coefficients S (m x n) at all samples, with `later` also at later times, divided by the norms of the
+ * rows; samples that are not finite are skipped. */
+static double *sampled(const derive *d, bool later, int m, int n, const ag_id *S, const ag_id *norms, int *n_sample) {
+  const int total = d->n_sample + (later ? d->n_later : 0);
+  const size_t width = (size_t)d->sys->n.q + 1;
   int kept = 0;
   ag_id *outs = AG_NEWN(d->sys->arena, ag_id, m * n + m);
   memcpy(outs, S, sizeof *outs * (size_t)(m * n));
   memcpy(outs + m * n, norms, sizeof *outs * (size_t)m);
   ag_tape *tape = ag_full_tape(d->sys, m * n + m, outs);
-  double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(d->n_sample + 1) + sizeof(double) * (size_t)m);
+  double *v = ag_heap_alloc(sizeof(double) * (size_t)(m * n) * (size_t)(total + 1) + sizeof(double) * (size_t)m);
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(d->sys->n.x));
-  for (int s = 0; s < d->n_sample; s++) {
-    const double *at = d->samples + ((size_t)d->sys->n.q + 1) * (size_t)s;
+  for (int s = 0; s < total; s++) {
+    const double *at = s < d->n_sample ? d->samples + width * (size_t)s : d->later + width * (size_t)(s - d->n_sample);
     double *A = v + (size_t)(m * n) * (size_t)kept;
     memcpy(x, at + 1, sizeof(double) * (size_t)d->sys->n.q);
     ag_tape_once(tape, at[0], x, d->sys->params, NULL, A);
@@ -76,7 +78,7 @@ int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *no
   static const double TOL = 1e-9;
   int n_sample, best = 0, least = k < n ? k : n;
   if (!least) return 0;
-  double *v = sampled(d, k, n, S, norms, &n_sample), *s = ag_heap_alloc(sizeof(double) * (size_t)least);
+  double *v = sampled(d, false, k, n, S, norms, &n_sample), *s = ag_heap_alloc(sizeof(double) * (size_t)least);
   for (int i = 0; i < n_sample; i++) {
     int rank = 0;
     if (ag_dense_svals(k, n, v + i * k * n, s)) continue;
@@ -88,12 +90,12 @@ int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *no
   return best;
 }
 
-double ag_minor_best(const derive *d, int k, int n, const ag_id *S, const ag_id *norms, int *best) {
+double ag_minor_best(const derive *d, bool later, int k, int n, const ag_id *S, const ag_id *norms, int *best) {
   int n_sample, pick[AG_MINOR_MAX];
   double count = 1, best_value = 0, M[AG_MINOR_MAX * AG_MINOR_MAX];
   for (int i = 0; i < k; i++) count = count * (n - i) / (i + 1);
   if (k > AG_MINOR_MAX || k > n || count > MAX_MINORS) return 0;
-  double *v = sampled(d, k, n, S, norms, &n_sample);
+  double *v = sampled(d, later, k, n, S, norms, &n_sample);
   for (int i = 0; i < k; i++) pick[i] = i;
   do {
     double least = n_sample ? 1e300 : 0;

@@ -26,18 +26,18 @@ int main(void) {
   /* one row: cos and sin vanish somewhere, the constant does not; its part of the norm 2 is 1/sqrt 2 */
   ag_id row[3] = {c, s, one};
   n[0] = two;
-  AG_CHECK_NEAR(ag_minor_best(&d, 1, 3, row, n, best), sqrt(0.5), 1e-15);
+  AG_CHECK_NEAR(ag_minor_best(&d, true, 1, 3, row, n, best), sqrt(0.5), 1e-15);
   AG_CHECK(best[0] == 2 && ag_minor_rank(&d, 1, 3, row, n) == 1);
-  AG_CHECK(ag_minor_best(&d, 1, 2, row, n, best) < 1e-15); /* sin(pi) */
+  AG_CHECK(ag_minor_best(&d, true, 1, 2, row, n, best) < 1e-15); /* sin(pi) */
   /* a rotation has the minor 1 everywhere, with a small third column beside it */
   ag_id turn[6] = {c, minus, half, s, c, zero};
   n[0] = n[1] = one;
-  AG_CHECK_NEAR(ag_minor_best(&d, 2, 3, turn, n, best), 1, 1e-15);
+  AG_CHECK_NEAR(ag_minor_best(&d, true, 2, 3, turn, n, best), 1, 1e-15);
   AG_CHECK(best[0] == 0 && best[1] == 1 && ag_minor_rank(&d, 2, 3, turn, n) == 2);
   /* proportional rows */
   ag_id same[4] = {c, s, ag_mul(g, two, c), ag_mul(g, two, s)};
   n[1] = ag_num(g, 4);
-  AG_CHECK(ag_minor_rank(&d, 2, 2, same, n) == 1 && ag_minor_best(&d, 2, 2, same, n, best) < 1e-15);
+  AG_CHECK(ag_minor_rank(&d, 2, 2, same, n) == 1 && ag_minor_best(&d, true, 2, 2, same, n, best) < 1e-15);
   AG_CHECK(ag_minor_rank(&d, 0, 2, same, n) == 0);
   bench_done(&b);
   return ag_check_report();

@@ -45,9 +45,13 @@ static void random_everywhere(const ag_system *sys, uint64_t *state, double *q) 
   }
 }
 
-/* The stored number a domain range refers to directly: a scalar coordinate or an entry of a vector one; else -1. */
+enum { TIME = -2 };
+
+/* The stored number a domain range refers to directly: a scalar coordinate or an entry of a vector one; TIME; else -1.
+ */
 static int range_target(const ag_system *sys, ag_id x) {
   ag_graph *g = sys->model->graph;
+  if (x == sys->model->t) return TIME;
   for (int i = 0; i < sys->model->n_coords; i++) {
     const ag_coord *c = &sys->model->coords[i];
     if (c->space == AG_SPACE_SO3) continue;
@@ -102,7 +106,10 @@ bool ag_sampler_next(ag_sampler *s, double *t, double *q) {
     ag_tape_once(s->tape, *t, s->x, s->params, NULL, s->v);
     for (int i = 0; i < n; i++) {
       int k = s->target[i];
-      if (k >= 0) q[k] = s->x[k] = s->v[3 * i + 1] + (s->v[3 * i + 2] - s->v[3 * i + 1]) * ag_random_unit(&s->state);
+      if (k == -1) continue;
+      double v = s->v[3 * i + 1] + (s->v[3 * i + 2] - s->v[3 * i + 1]) * ag_random_unit(&s->state);
+      if (k == TIME) *t = v;
+      else q[k] = s->x[k] = v;
     }
     if (ag_sampler_inside(s, *t, q)) return true;
   }

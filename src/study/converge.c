@@ -218,19 +218,26 @@ ag_agrees ag_agrees_judge(double order, double half, double declared, double sla
   return off > 0 ? AG_AGREES_HIGHER : AG_AGREES_NO;
 }
 
-/* An order that is not the declared one must be settled: a slope that still changes with the step size says neither. */
+/* An order that is not the declared one must be settled: a slope that still changes with the step size says neither,
+ * nor do a few small errors of a method of high order. */
 static ag_agrees judge(const ag_converge_row *row, int above) {
-  const double slack = row->method->order <= 6 ? 0.1 : 0.3;
-  const ag_agrees found = ag_agrees_judge(row->order, row->half, row->method->order, slack);
+  enum { LAST = 4 };
+  const int declared = row->method->order;
+  const double slack = declared <= 6 ? 0.1 : 0.3;
+  const ag_agrees found = ag_agrees_judge(row->order, row->half, declared, slack);
   if (found == AG_AGREES_YES || found == AG_AGREES_UNDECIDED) return found;
-  return ag_agrees_judge(row->order, row->half + ag_slope_drift(row->points, above), row->method->order, slack);
+  if (above < LAST || (declared > 6 && row->points[0].error < 1e4 * row->points[above - 1].error))
+    return AG_AGREES_UNDECIDED;
+  const ag_slope last = ag_slope_line(row->points + above - LAST, LAST);
+  if (ag_agrees_judge(last.order, last.half, declared, slack) != found) return AG_AGREES_UNDECIDED;
+  return ag_agrees_judge(row->order, row->half + ag_slope_drift(row->points, above), declared, slack);
 }
 
-/* Small errors that no longer decrease as they should are rounding. */
+/* Small errors that no longer decrease as they should, over two steps of the series, are rounding. */
 static bool is_rounding(const ag_converge_row *row) {
   const ag_converge_point *p = &row->points[row->n_point - 1];
-  if (row->n_point < 2 || p->error > 1e-9) return false;
-  return log(p[-1].error / p->error) < 0.7 * row->method->order * log(p[-1].dt / p->dt);
+  if (row->n_point < 3 || p->error > 1e-9) return false;
+  return log(p[-2].error / p->error) < 0.7 * row->method->order * log(p[-2].dt / p->dt);
 }
 
 /* The next number of steps, even: half again as many or so; in a finer series for orders above 6. */

@@ -111,7 +111,38 @@ static void test_driven(void) {
   }
 }
 
+/* Slopes of 7.5 to 7.8 that still grow as steps get shorter are no order below 8, nor are the few small errors of six
+ * stages, here with a basis that is renewed at other places for other steps. */
+static void test_unsettled(void) {
+  static const struct {
+    const char *text, *methods;
+  } cases[] = {
+      {"model m\nconfig x in R, y in R, th in S1\nlagrangian 1/2*(x'^2 + y'^2) + 0.15*th'^2 - 0.4*x\n"
+       "constraint sin(th)*x' - cos(th)*y' = 0\nlet v = cos(th)*x' + sin(th)*y'\n"
+       "force x' = -0.6*v*cos(th)*(1 + v^2), y' = -0.6*v*sin(th)*(1 + v^2)\nforce th' = -0.2*th' + 0.3*cos(1.7*t)\n"
+       "start th = 0.4, x' = 0.5*cos(0.4), y' = 0.5*sin(0.4), th' = 0.9\n",
+       "dop853"},
+      {"model m\nconfig p in R^2, q in R^2\nlet A = [0.2*sin(1.3*t), 0]\n"
+       "lagrangian 1/2*(1 + 0.3*p[1]^2)*dot(p', p') + 0.3*dot(q', q') - 0.9*p[2] - 0.54*q[2]\n"
+       "holonomic dot(p - A, p - A) = 1\nholonomic dot(q - p, q - p) = 0.64\n"
+       "start p = [0.6, -0.8], q = [1.4, -0.8], q'[2] = 0.5\n",
+       "gauss6"}};
+  for (int i = 0; i < 2; i++) {
+    ag_converge c;
+    ag_text usage = {0};
+    anagyre_model *m = anagyre_open_text("m.nh", cases[i].text);
+    ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
+    ag_converge_options o = {.t1 = 10, .methods = cases[i].methods};
+    AG_CHECK(sys && ag_converge_run(&c, ag_api_ctx(m), sys, &o, &usage) == AG_OK);
+    if (sys) AG_CHECK(c.n_row == 1 && c.rows[0].agrees != AG_AGREES_NO && c.rows[0].agrees != AG_AGREES_HIGHER);
+    if (sys) ag_converge_done(&c);
+    ag_text_done(&usage);
+    anagyre_close(m);
+  }
+}
+
 int main(void) {
+  test_unsettled();
   test_driven();
   anagyre_model *m = anagyre_open_text("m.nh", text);
   ag_system *sys = ag_api_system(m, &(ag_derive_options){0});
