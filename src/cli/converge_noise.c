@@ -46,13 +46,17 @@ static void put_row(const ag_converge_noise *c, const ag_noisy_row *row, ag_text
   put_error(last->weak.error, out);
   ag_text_printf(out, "  %8.3g", 1e6 * last->seconds / (double)last->steps / (double)c->paths);
   if (row->failed) ag_text_printf(out, "  %ld paths failed", row->failed);
+  if (row->far) ag_text_str(out, "  all steps are too long: choose a smaller --t1");
+  const int hidden = row->strong.hidden + row->weak.hidden;
+  if (hidden) ag_text_printf(out, "  %d errors are those of the reference", hidden);
   ag_text_char(out, '\n');
 }
 
 static void write_table(const ag_converge_noise *c, const char *name, ag_text *out) {
-  ag_text_printf(
-      out, "%s from t = %g to %g: noise is %s; %ld paths in antithetic pairs, the reference took %ld steps of dopri5\n",
-      name, c->t0, c->t1, ag_noise_word(c->noise), c->paths, c->reference_steps);
+  ag_text_printf(out, "%s from t = %g to %g: noise is %s; %ld paths in antithetic pairs\n", name, c->t0, c->t1,
+                 ag_noise_word(c->noise), c->paths);
+  ag_text_printf(out, "the reference took %ld steps of dopri5; its strong error is about %.1e\n", c->reference_steps,
+                 c->reference_error);
   ag_text_printf(out, "%-*s  %8s  %13s  %-9s  %8s  %13s  %-9s  %-12s  %8s  %8s  %8s\n", name_width(c), "method",
                  "strong", "measured", "agrees", "weak", "measured", "agrees", "mean of", "strong e", "weak e",
                  "us/step");
@@ -65,6 +69,7 @@ static void json_order(ag_json *j, const char *name, const ag_noisy_order *o) {
   ag_json_number(j, "order", o->order);
   ag_json_number(j, "confidence", o->half);
   ag_json_whole(j, "points", o->n);
+  if (o->hidden) ag_json_whole(j, "below_reference", o->hidden);
   ag_json_string(j, "agrees", ag_agrees_word(o->agrees));
   ag_json_end(j, '}');
 }
@@ -82,6 +87,7 @@ static void json_row(ag_json *j, const ag_converge_noise *c, const ag_noisy_row 
   json_order(j, "weak", &row->weak);
   if (row->tested >= 0) ag_json_string(j, "mean_of", c->tests[row->tested]);
   ag_json_whole(j, "failed", row->failed);
+  ag_json_bool(j, "steps_too_long", row->far);
   ag_json_begin(j, "points", '[');
   for (int i = 0; i < row->n_point; i++) {
     const ag_noisy_point *p = &row->points[i];
@@ -109,6 +115,7 @@ static void print_json(const ag_converge_noise *c, const ag_converge_args *a, co
   ag_json_whole(&j, "paths", c->paths);
   ag_json_whole(&j, "seed", a->seed < 0 ? 0 : a->seed);
   ag_json_whole(&j, "reference_steps", c->reference_steps);
+  ag_json_number(&j, "reference_error", c->reference_error);
   ag_json_begin(&j, "methods", '[');
   for (int i = 0; i < c->n_row; i++) json_row(&j, c, &c->rows[i]);
   ag_json_end(&j, ']');

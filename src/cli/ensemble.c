@@ -229,7 +229,8 @@ static ag_status show(request *q, const ag_ensemble *e, bool one, ag_json *j) {
   if (a->output && ag_output_format(a->output) == AG_FORMAT_JSON) saved = ag_json_save(a->output, write_json, &r);
   else if (a->output) saved = ag_ensemble_store(&r, q->m, a);
   chosen_done(&c);
-  return saved != AG_OK ? saved : e->stopped || e->failed == e->done ? AG_FAILED : AG_OK;
+  q->lost = q->lost || e->failed == e->done;
+  return saved != AG_OK ? saved : e->stopped ? AG_FAILED : AG_OK;
 }
 
 /* Every method on the same paths. */
@@ -248,6 +249,7 @@ static ag_status follow_methods(request *q) {
     ag_ensemble_done(e);
     free(e);
   }
+  if (status == AG_OK && q->lost) status = AG_FAILED;
   if (!a->common.json) return status;
   if (!one) ag_json_end(&j, '}');
   ag_json_end(&j, '}');
@@ -313,7 +315,8 @@ static ag_status sweep_one(request *q, const ag_members *s, long ready, ag_text 
   ag_status status = follow_all(q, e);
   if (status == AG_OK && q->a->common.json) sweep_json(q, s, s->index[ready], e, j);
   if (status == AG_OK && !q->a->common.json) sweep_row(q, s, s->index[ready], e, out);
-  if (status == AG_OK && (e->stopped || e->failed == e->done)) status = AG_FAILED;
+  if (status == AG_OK && e->stopped) status = AG_FAILED;
+  q->lost = q->lost || e->failed == e->done;
   ag_ensemble_done(e);
   free(e);
   return status;
@@ -342,7 +345,7 @@ static ag_status sweep_all(request *q, const ag_members *s) {
     if (saved != AG_OK) status = saved;
   } else if (told) fputs(ag_text_cstr(&out), stdout);
   ag_text_done(&out);
-  return status != AG_OK ? status : s->n_ready < s->n ? AG_FAILED : AG_OK;
+  return status != AG_OK ? status : s->n_ready < s->n || q->lost ? AG_FAILED : AG_OK;
 }
 
 static ag_status sweep(const args *a, anagyre_model *m) {

@@ -47,6 +47,7 @@ typedef struct ag_ensemble_request {
   int cap_passage, cap_passage_name;
   double *x0;
   ag_archive *saved;
+  bool lost;            /* all paths of a method or of a member have failed: the others go on */
   ag_status checkpoint; /* of the last one written; after a failure, which was printed, only the end is */
   ag_ensemble_options o;
 } ag_ensemble_request;

@@ -141,7 +141,8 @@ typedef struct ag_scene_body {
 /* friction v = c: the force -c G^T v with v = G xi. */
 typedef struct ag_friction {
   ag_id v, c;
-  ag_pos pos;
+  double value;   /* of c where it is known, else 1 */
+  ag_pos pos, at; /* of v and of c */
 } ag_friction;
 
 typedef struct ag_builder {

@@ -6,6 +6,12 @@
 
 #include "lang/build.h"
 
+/* A coefficient of numbers and parameters; others: 1, they are not known in advance. */
+static double coefficient(ag_builder *b, const ag_syn *s, ag_id c) {
+  double value;
+  return !(ag_note_on(b, c) & ~AG_ON_PARAM) && ag_eval_number(b, s, "a coefficient of friction", &value) ? value : 1;
+}
+
 static void add_friction(ag_builder *b, const ag_part *p, ag_id v, ag_id c) {
   if (ag_node_cols(b->g, v) != 1)
     ag_scope_error(b, p->left->pos, "friction acts on velocities, scalars or vectors; this is %s", ag_note_shape(b, v));
@@ -14,7 +20,7 @@ static void add_friction(ag_builder *b, const ag_part *p, ag_id v, ag_id c) {
   else if (!(ag_note_on(b, v) & AG_ON_XI)) ag_scope_error(b, p->left->pos, "this contains no velocity to damp");
   else if (ag_note_on(b, c) & AG_ON_XI)
     ag_scope_error(b, p->right->pos, "the coefficient contains a velocity: write such a friction as a `force`");
-  else AG_MODEL_PUSH(b, frictions, ((ag_friction){v, c, p->left->pos}));
+  else AG_MODEL_PUSH(b, frictions, ((ag_friction){v, c, coefficient(b, p->right, c), p->left->pos, p->right->pos}));
 }
 
 /* The velocities of a family, `friction x' = c`, are damped member by member. */
@@ -44,6 +50,9 @@ void ag_temperature_statement(ag_builder *b, const ag_stmt *s) {
   b->temperature = ag_eval_scalar(b, e, "the temperature");
   if (b->temperature && ag_note_on(b, b->temperature) & ~AG_ON_PARAM)
     b->temperature = ag_scope_error(b, e->pos, "a temperature may use only numbers and parameters");
+  double value;
+  if (b->temperature && ag_eval_number(b, e, "the temperature", &value) && !(value >= 0))
+    b->temperature = ag_scope_error(b, e->pos, "a temperature must not be negative; this is %g", value);
 }
 
 /* ---- what follows ---- */
@@ -110,6 +119,8 @@ void ag_friction_finish(ag_builder *b) {
   for (int k = 0; k < n_friction; k++) {
     const ag_friction *f = &b->frictions[k];
     if (!linear(b, f, degree)) continue;
+    if (b->temperature && !(f->value >= 0))
+      ag_scope_error(b, f->at, "at a temperature a coefficient of friction must not be negative; this is %g", f->value);
     ag_id weight = ag_neg(b->g, ag_mul(b->g, f->c, f->v));
     int n = parts_of(b, f->v, weight, f->pos, parts);
     for (int i = 0; i < n; i++) parts[i].drag = b->temperature != 0;

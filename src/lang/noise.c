@@ -114,6 +114,9 @@ static void add_amplitude(ag_builder *b, const ag_stmt *s, const ag_part *p, par
   if (at == -1) refuse_process(b, p->target);
   const char *why = x ? trouble(b, s, x) : NULL;
   if (why) x = ag_scope_error(b, p->right->pos, "%s", why);
+  for (int i = out->n > s->n_part ? out->n - s->n_part : 0; x && i < out->n; i++)
+    if (out->at[i].channel == out->channel && out->at[i].part.coord == at)
+      x = ag_scope_error(b, p->target->pos, "the amplitude of `%s` is given twice", b->m->processes[at].name);
   out->ok = out->ok && x;
   if (x) add(out, (ag_assign){at, -1, x, p->target->pos, false});
 }

@@ -407,11 +407,11 @@ static void settle_rotations(ag_work *w, double t, double *z) {
  * rows are combined, combinations may be chosen at any time. */
 int ag_work_renew(ag_work *w, double t, const double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
-  double left = basis_left(w, t, z, c);
+  double left = basis_left(w, t, z, c), least = w->step ? AG_TURN_RENEW_OF_PATH : AG_TURN_RENEW;
   bool mixed = sys->n.rank < sys->n.lambda;
   if (left == 0) return AG_TROUBLE_RANK;
-  if ((left >= AG_TURN_RENEW && !mixed) || sys->n.c == sys->n.switches) return AG_FINE;
-  if (left < AG_TURN_RENEW && sys->tapes[AG_ROLE_RENEW]) {
+  if ((left >= least && !mixed) || sys->n.c == sys->n.switches) return AG_FINE;
+  if (left < least && sys->tapes[AG_ROLE_RENEW]) {
     if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
     memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)(sys->n.c - sys->n.switches));
   }

@@ -78,8 +78,10 @@ double ag_work_basis(ag_work *w, double t, const double *z, const double *c);
 /* How fast the constraints turn, in radians per unit of time; a step must stay well below a right angle. */
 double ag_work_turning(ag_work *w, double t, const double *z, const double *c);
 /* cos^2 of the angle a basis has turned by, below which it is chosen again: a step that starts just above it may turn
- * by another 60 degrees before the basis degenerates. The relative size of a row that counts as lost rank. */
+ * by another 60 degrees before the basis degenerates; on a path with noise, where steps are not repeated in parts, by
+ * more. The relative size of a row that counts as lost rank. */
 #define AG_TURN_RENEW 0.75
+#define AG_TURN_RENEW_OF_PATH 0.9
 #define AG_TURN_LOST 1e-10
 /* A new basis in c, if it has turned too far. */
 int ag_work_renew(ag_work *w, double t, const double *z, double *c, bool *changed);

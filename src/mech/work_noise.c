@@ -111,9 +111,10 @@ static bool relation_eval(void *self, const double *x, double *F, double *J) {
   return true;
 }
 
-/* Moves what is movable onto the relations, by the shortest steps; the largest remaining residual. x: only q counts. */
+/* Moves what is movable onto the relations, by the shortest steps; the largest remaining residual. x: only q counts. A
+ * step with noise may end far off: no fewer iterations than it takes, to rounding. */
 static double approach(ag_work *w, double t, double *x, bool free_only) {
-  static const ag_newton_options options = {.max_iter = 3, .tol = 1e-16, .rounding = 1e-12};
+  static const ag_newton_options options = {.max_iter = 20, .tol = 1e-16, .rounding = 1e-12};
   const ag_system *sys = w->sys;
   bool *held = ag_heap_alloc((size_t)sys->n.xi + 1);
   for (int c = 0; c < sys->model->n_coords; c++)

@@ -98,12 +98,12 @@ static void put_reads(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, "\n");
 }
 
-void ag_fused_put_basis(const ag_tape *renew, double most, ag_text *out) {
+void ag_fused_put_basis(const ag_tape *renew, double least, double most, ag_text *out) {
   ag_text_printf(out, "#define AG_BASIS %d\n", renew ? renew->n_out : 0);
   ag_text_printf(out,
                  "#define AG_TURN_RENEW %.17g\n#define AG_TURN_LOST %.17g\n#define AG_TURN_STEP %.17g\n"
                  "#define AG_TURN_MOST %.17g\n",
-                 AG_TURN_RENEW, AG_TURN_LOST, AG_TURN_STEP, most);
+                 least, AG_TURN_LOST, AG_TURN_STEP, most);
 }
 
 /* Of an equation of second order: the components that are the rates of others. */
@@ -137,7 +137,7 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_printf(out, "#define AG_ONTO_ROWS %d\n", s->onto_rows != NULL);
   ag_text_printf(out, "#define AG_TURNS %d\n#define AG_SWITCHES %d\n#define AG_LOOK_C %d\n", s->turn != NULL,
                  s->switches, s->n_c);
-  ag_fused_put_basis(s->renew, AG_TURN_MOST, out);
+  ag_fused_put_basis(s->renew, AG_TURN_RENEW, AG_TURN_MOST, out);
   ag_text_str(out, s->jacobian ? "#define AG_JACOBIAN_OF(a, b) a, b\n" : "#define AG_JACOBIAN_OF(a, b) a\n");
   bool noise = s->tape->n_need[AG_SEG_W] > 0, jacobian = s->jacobian && s->jacobian->n_need[AG_SEG_W] > 0;
   ag_text_printf(out, "#define AG_RHS_STEP(w) %s\n#define AG_JACOBIAN_STEP(w) %s\n", noise ? "w," : "",

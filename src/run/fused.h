@@ -70,8 +70,9 @@ typedef enum ag_fused_tape {
 
 /* How the texts read a sparse Jacobian, or that they do not. */
 void ag_fused_put_table(const int *table, int m, ag_text *out);
-/* How many numbers a basis has, and what turn_core.h asks for; renew: NULL, there are none; most: AG_TURN_MOST. */
-void ag_fused_put_basis(const ag_tape *renew, double most, ag_text *out);
+/* How many numbers a basis has, and what turn_core.h asks for; renew: NULL, there are none; least: AG_TURN_RENEW,
+ * most: AG_TURN_MOST. */
+void ag_fused_put_basis(const ag_tape *renew, double least, double most, ag_text *out);
 /* Where rotations have their velocities, and how their inertia is evaluated (finish), for texts that ask. */
 void ag_fused_put_spins(bool turns, int n, const int *spin, ag_text *out);
 /* NULL when it cannot be compiled; *reason says why in one line. */

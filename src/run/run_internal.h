@@ -8,14 +8,16 @@
 #include "run/run.h"
 
 /* Radians by which a basis may turn in a step, as it begins, and how many times as far in a fixed one; cos^2 of the
- * angle beyond which a step is refused. On a path with noise, steps by discrete equations see their two ends alone, not
- * what lies between: there, rounding errors of the velocities, which grow as 1/cos, are the limit. */
+ * angle beyond which a step is refused. On a path with noise a step cannot be repeated in parts, and long ones are
+ * rare: the angle may be larger. Steps by discrete equations see their two ends alone, not what lies between: there,
+ * rounding errors of the velocities, which grow as 1/cos, are the limit. */
 #define AG_TURN_STEP 0.8
 #define AG_TURN_FIXED 1.75
 #define AG_TURN_MOST 0.1
+#define AG_TURN_MOST_OF_PATH 0.01
 #define AG_TURN_MOST_OF_ENDS 1e-12
 static inline double ag_turn_most_of_path(const ag_stepper *s) {
-  return s->needs & AG_NEEDS_RESIDUAL ? AG_TURN_MOST_OF_ENDS : AG_TURN_MOST;
+  return s->needs & AG_NEEDS_RESIDUAL ? AG_TURN_MOST_OF_ENDS : AG_TURN_MOST_OF_PATH;
 }
 
 /* A piece of the step in which it is open whether function e touches zero. */

@@ -126,7 +126,7 @@ static void put_defines(const ag_walk_plan *p, ag_text *out) {
   ag_text_printf(out, "#define AG_WALK_AGREE %d\n#define AG_WALK_POSITIONS %d\n", p->agree != NULL,
                  p->project ? ag_system_dims(p->sys)->g : 0);
   ag_text_printf(out, "#define AG_WALK_TURNS %d\n", p->turn != NULL);
-  ag_fused_put_basis(p->renew, ag_turn_most_of_path(s), out);
+  ag_fused_put_basis(p->renew, AG_TURN_RENEW_OF_PATH, ag_turn_most_of_path(s), out);
   ag_text_printf(out, "#define AG_STEP_M %d\n#define AG_STEP_N_FACTOR %d\n#define AG_STEP_U_AT %d\n", p->n_tangent,
                  p->n_factor, p->u_at);
   ag_text_printf(out, "#define AG_STEP_N_LAMBDA %d\n#define AG_JACOBIAN_STEP(w) %s\n#define AG_FINISH_STEP(w) %s\n",

@@ -2,7 +2,8 @@
  * Measured orders on paths with noise. All runs follow the same antithetic pairs of paths to t1, in 8, 16, .., 256
  * steps; the reference takes 8192 steps of dopri5, below which the paths count as straight. So the Levy areas that
  * methods read are those of the path of the reference, and its own error is far below those of the others: the solution
- * along a straight piece is that of an ordinary equation.
+ * along a straight piece is that of an ordinary equation. How far below is measured: some paths are followed by tsit5
+ * in the same steps. Errors that are not well above the difference are left out of all fits.
  *
  * With d = x_h - x_ref of one path, sizes s_c = rms over paths of column c of the state and means E over paths:
  *   strong error   sqrt(E sum_c |d_c|^2/s_c^2)
@@ -20,9 +21,11 @@
 #include "base/heap.h"
 #include "study/study.h"
 
-enum { COARSE = 8, LEVEL = 10, BATCHES = 16, FIT = 4, CHOSEN = 12, NUMBERS = 4096 };
+enum { COARSE = 8, LEVEL = 10, BATCHES = 16, FIT = 4, CHOSEN = 12, NUMBERS = 4096, COMPARED = 256 };
 static const double student = 2.131; /* 95 %, 15 degrees of freedom */
 static const double rounding = 1e-10;
+static const double ABOVE = 10;  /* times the error of the reference: errors that count */
+static const double FAR = 0.2;   /* of the size of the motion: strong errors that say nothing about orders */
 static const double WIDE = 0.25; /* half-width of an interval too wide to be useful */
 
 typedef struct study {
@@ -36,6 +39,9 @@ typedef struct study {
   double *weight;            /* per number: 1/size^2 of its column where it is part of the state, else 0 */
   double *size;              /* per number: rms of it, for means */
   int *tests;                /* numbers whose means are compared */
+  double *blur;              /* per test: errors of its mean that are those of the reference, or rounding */
+  double strong_blur;        /* of the strong error */
+  int n_state;               /* columns of the state */
   double *x0, *exact, *runs; /* [path][value]; [point][path][value] */
 } study;
 
@@ -122,6 +128,7 @@ static void find_sizes(study *s) {
     if (!s->wanted[c] || !is_state(column)) continue;
     const int at = value_of(s, column), width = column->rows * column->cols;
     double sum = 0;
+    s->n_state++;
     for (int i = 0; i < width; i++) sum += square[at + i] / (double)(n ? n : 1);
     for (int i = 0; i < width; i++) s->weight[at + i] = sum > 1e-12 ? 1 / sum : 1;
   }
@@ -130,7 +137,7 @@ static void find_sizes(study *s) {
 
 /* ---- following ---- */
 
-static ag_status bundle_of(study *s, ag_ctx *ctx, const ag_stepper *method, ag_bundle **b) {
+static ag_status bundle_of(study *s, ag_ctx *ctx, const ag_stepper *method, bool interpreted, ag_bundle **b) {
   int n_channel;
   (void)ag_layout_rows(s->sys, AG_LAYOUT_NOISE, &n_channel);
   const ag_ensemble_options o = {.path = {.seed = s->o->seed,
@@ -141,7 +148,7 @@ static ag_status bundle_of(study *s, ag_ctx *ctx, const ag_stepper *method, ag_b
                                  .t0 = s->c->t0,
                                  .method = method,
                                  .columns = s->wanted,
-                                 .interpreted = s->o->interpreted,
+                                 .interpreted = interpreted,
                                  .threads = s->o->threads,
                                  .stop = s->o->stop};
   return ag_bundle_create(ctx, s->sys, ag_system_param_values(s->sys), s->x0, &o, b);
@@ -151,9 +158,39 @@ static bool stopped(const study *s) { return s->o->stop && *s->o->stop; }
 
 static size_t block(const study *s) { return (size_t)s->o->paths * (size_t)s->n_value; }
 
+/* The error of the reference, in the units of those of the methods: the difference of two methods on some paths. Of a
+ * mean with twice its standard error. */
+static ag_status find_blur(study *s) {
+  const long n = s->o->paths < COMPARED ? s->o->paths : COMPARED;
+  ag_bundle *b;
+  AG_TRY(bundle_of(s, s->ctx, ag_stepper_find("tsit5"), s->o->interpreted, &b));
+  (void)ag_bundle_follow(b, LEVEL, (unsigned long long)s->c->reference_steps, 0, n, s->runs);
+  ag_bundle_free(b);
+  s->blur = ag_heap_alloc(sizeof *s->blur * (size_t)(s->c->n_test + 1));
+  double *square = ag_heap_alloc(sizeof *square * (size_t)(s->c->n_test + 1)), strong = 0, good = 0;
+  for (long p = 0; p < n; p++) {
+    const double *x = s->runs + (size_t)p * (size_t)s->n_value, *y = s->exact + (size_t)p * (size_t)s->n_value;
+    if (isnan(x[0]) || isnan(y[0])) continue;
+    good++;
+    for (int i = 0; i < s->n_value; i++) strong += s->weight[i] * (x[i] - y[i]) * (x[i] - y[i]);
+    for (int i = 0; i < s->c->n_test; i++) {
+      const double d = (x[s->tests[i]] - y[s->tests[i]]) / s->size[s->tests[i]];
+      s->blur[i] += d, square[i] += d * d;
+    }
+  }
+  s->c->reference_error = sqrt(strong / good);
+  s->strong_blur = fmax(rounding, ABOVE * s->c->reference_error);
+  for (int i = 0; i < s->c->n_test; i++) {
+    const double mean = fabs(s->blur[i]) / good, variance = fmax(0, square[i] / good - mean * mean);
+    s->blur[i] = fmax(rounding, ABOVE * (mean + 2 * sqrt(variance / good)));
+  }
+  free(square);
+  return AG_OK;
+}
+
 static ag_status make_reference(study *s) {
   ag_bundle *b;
-  AG_TRY(bundle_of(s, s->ctx, ag_stepper_find("dopri5"), &b));
+  AG_TRY(bundle_of(s, s->ctx, ag_stepper_find("dopri5"), s->o->interpreted, &b));
   s->exact = ag_heap_alloc(sizeof(double) * (block(s) + 1));
   s->runs = ag_heap_alloc(sizeof(double) * (AG_NOISY_POINTS * block(s) + 1));
   s->c->reference_steps = COARSE << LEVEL;
@@ -163,7 +200,7 @@ static ag_status make_reference(study *s) {
   for (long p = 0; p < s->o->paths; p++) good += !isnan(s->exact[(size_t)p * (size_t)s->n_value]);
   find_sizes(s);
   if (stopped(s)) return AG_FAILED;
-  if (2 * good >= s->o->paths) return AG_OK;
+  if (2 * good >= s->o->paths) return find_blur(s);
   ag_ctx_error(s->ctx, (ag_pos){0}, "there is no reference: %ld of %ld paths could not be followed to t = %g",
                s->o->paths - good, s->o->paths, s->c->t1);
   return AG_FAILED;
@@ -234,12 +271,23 @@ static ag_noisy_error error_of(const table *t, int point, int test) {
   return (ag_noisy_error){fabs(error_without(t, point, test, BATCHES)), jackknife(x)};
 }
 
+/* The errors of one number. */
+typedef struct series {
+  const table *t;
+  int test; /* < 0: the strong error */
+  const ag_noisy_error *errors;
+  double next; /* the next term of the error is h^next higher */
+  double blur; /* errors below it are those of the reference */
+} series;
+
+static double error_in(const series *e, int point, int without) { return error_without(e->t, point, e->test, without); }
+
 /* The slope through points from .. to - 1, each with the weight of its relative standard error (at least 2 %). */
-static double slope(const table *t, int test, int from, int to, int without, const ag_noisy_error *errors) {
+static double slope(const series *e, int from, int to, int without) {
   double sw = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (int k = from; k < to; k++) {
-    const double relative = errors[k].spread / errors[k].error, w = 1 / (relative * relative + 4e-4), x = -k * log(2.0),
-                 y = log(fabs(error_without(t, k, test, without)));
+    const double relative = e->errors[k].spread / e->errors[k].error, w = 1 / (relative * relative + 4e-4),
+                 x = -k * log(2.0), y = log(fabs(error_in(e, k, without)));
     sw += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y;
   }
   return (sw * sxy - sx * sy) / (sw * sxx - sx * sx);
@@ -257,12 +305,12 @@ static double left_by(double p, const double *e, const double *w, int from) {
 
 /* The best p, by golden sections about the best of a grid. Errors have their signs: points that are not significant
  * take part, so that chance does not decide which ones do. */
-static double power_of(const table *t, int test, int from, int without, const ag_noisy_error *errors) {
+static double power_of(const series *s, int from, int without) {
   static const double lowest = -1, highest = 8, grid = 0.25, golden = 0.61803398874989485;
   double e[AG_NOISY_POINTS], w[AG_NOISY_POINTS], best = lowest, least = INFINITY;
   for (int k = 0; k < AG_NOISY_POINTS; k++) {
-    const double s = errors[k].spread, r = 0.02 * errors[k].error;
-    e[k] = error_without(t, k, test, without), w[k] = errors[k].error > rounding ? 1 / (s * s + r * r) : 0;
+    const double spread = s->errors[k].spread, r = 0.02 * s->errors[k].error;
+    e[k] = error_in(s, k, without), w[k] = s->errors[k].error > s->blur ? 1 / (spread * spread + r * r) : 0;
   }
   for (double p = lowest; p <= highest; p += grid) {
     const double left = left_by(p, e, w, from);
@@ -277,34 +325,35 @@ static double power_of(const table *t, int test, int from, int without, const ag
   return 0.5 * (a + b);
 }
 
-/* Of the strong error (test < 0) by logarithms. */
-static double order_of(const table *t, int test, int from, int to, int without, const ag_noisy_error *errors) {
-  return test < 0 ? slope(t, test, from, to, without, errors) : power_of(t, test, from, without, errors);
+/* Of the strong error by logarithms. */
+static double order_of(const series *e, int from, int to, int without) {
+  return e->test < 0 ? slope(e, from, to, without) : power_of(e, from, without);
 }
 
 /* The slope through points from .. to - 1 with half of its confidence interval. */
-static void fit_points(const table *t, int test, int from, int to, const ag_noisy_error *errors, double next,
-                       ag_noisy_order *o) {
+static void fit_points(const series *e, int from, int to, ag_noisy_order *o) {
   double x[BATCHES], moved[BATCHES];
-  o->order = order_of(t, test, from, to, BATCHES, errors);
-  const double move = order_of(t, test, from + 1, to, BATCHES, errors) - o->order;
+  o->order = order_of(e, from, to, BATCHES);
+  const double move = order_of(e, from + 1, to, BATCHES) - o->order;
   for (int b = 0; b < BATCHES; b++) {
-    x[b] = order_of(t, test, from, to, b, errors);
-    moved[b] = order_of(t, test, from + 1, to, b, errors) - x[b];
+    x[b] = order_of(e, from, to, b);
+    moved[b] = order_of(e, from + 1, to, b) - x[b];
   }
   o->half = student * jackknife(x);
-  if (fabs(move) > student * jackknife(moved)) o->half = fmax(o->half, fabs(move) / (1 - exp2(-0.5 * next)));
+  if (fabs(move) > student * jackknife(moved)) o->half = fmax(o->half, fabs(move) / (1 - exp2(-0.5 * e->next)));
 }
 
 /* Through the last points down to one that is significantly different from 0. */
-static void fit(const table *t, int test, const ag_noisy_error *errors, double next, ag_noisy_order *o) {
+static void fit(const series *e, ag_noisy_order *o) {
+  const ag_noisy_error *errors = e->errors;
   int to = AG_NOISY_POINTS;
   o->order = o->half = NAN;
-  while (to > 0 && !(errors[to - 1].error > 3 * errors[to - 1].spread && errors[to - 1].error > rounding)) to--;
+  for (int k = 0; k < AG_NOISY_POINTS; k++) o->hidden += errors[k].error > rounding && !(errors[k].error > e->blur);
+  while (to > 0 && !(errors[to - 1].error > 3 * errors[to - 1].spread && errors[to - 1].error > e->blur)) to--;
   int from = to;
-  while (from > 0 && to - from < FIT && errors[from - 1].error > 2 * errors[from - 1].spread) from--;
+  while (from > 0 && to - from < FIT && errors[from - 1].error > fmax(2 * errors[from - 1].spread, e->blur)) from--;
   o->n = to - from;
-  if (o->n >= 3) fit_points(t, test, from, to, errors, next, o);
+  if (o->n >= 3) fit_points(e, from, to, o);
   o->agrees = ag_agrees_judge(o->order, o->half, o->declared, 0.1);
   if (o->agrees == AG_AGREES_YES && o->half > WIDE) o->agrees = AG_AGREES_UNDECIDED;
   /* one interval of 95 % in twenty does not contain the order, and the scalar was chosen for its large error */
@@ -323,7 +372,7 @@ static int clearest(const study *s, const table *t) {
     int n = 0;
     for (int k = 0; k < AG_NOISY_POINTS; k++) {
       const ag_noisy_error e = error_of(t, k, i);
-      if (!(e.error > rounding)) continue;
+      if (!(e.error > s->blur[i])) continue;
       sum += fmin(e.error / e.spread, CLEAR), last = e.error;
       n += e.error > 4 * e.spread;
     }
@@ -342,9 +391,12 @@ static void find_orders(const study *s, ag_noisy_row *row) {
     weak[k] = row->points[k].weak = row->tested < 0 ? (ag_noisy_error){NAN, NAN} : error_of(t, k, row->tested);
   }
   const double next = s->c->noise == AG_NOISE_GENERAL ? 0.5 : 1;
-  fit(t, -1, strong, next, &row->strong);
+  fit(&(series){t, -1, strong, next, s->strong_blur}, &row->strong);
   row->weak.order = row->weak.half = NAN, row->weak.agrees = AG_AGREES_UNDECIDED;
-  if (row->tested >= 0) fit(t, row->tested, weak, next, &row->weak);
+  if (row->tested >= 0) fit(&(series){t, row->tested, weak, next, s->blur[row->tested]}, &row->weak);
+  row->far = strong[AG_NOISY_POINTS - 1].error > FAR * sqrt(s->n_state);
+  if (row->far && row->strong.agrees == AG_AGREES_NO) row->strong.agrees = AG_AGREES_UNDECIDED;
+  if (row->far && row->weak.agrees == AG_AGREES_NO) row->weak.agrees = AG_AGREES_UNDECIDED;
   free(t->means), free(t);
 }
 
@@ -361,24 +413,39 @@ static void measure(study *s, ag_noisy_row *row, ag_bundle *b) {
   if (!stopped(s)) find_orders(s, row);
 }
 
-static ag_status measure_all(study *s, bool all, ag_text *usage) {
+/* Why a method does not fit, or NULL. */
+static char *refusal(study *s, const ag_stepper *method, bool interpreted, ag_bundle **b) {
+  ag_ctx ctx = {0};
+  ag_text why = {0};
+  if (bundle_of(s, &ctx, method, interpreted, b) != AG_OK)
+    ag_text_str(&why, ctx.n_diag ? ctx.diags[0].message : "it does not fit this model");
+  ag_ctx_done(&ctx);
+  return why.s;
+}
+
+/* A method that is named and does not fit is an error, before anything is measured. */
+static ag_status check_methods(study *s, ag_text *usage) {
+  for (int i = 0; i < s->c->n_row; i++) {
+    ag_bundle *b = NULL;
+    char *why = refusal(s, s->c->rows[i].method, true, &b);
+    ag_bundle_free(b);
+    if (!why) continue;
+    ag_text_str(usage, why);
+    free(why);
+    return AG_WRONG;
+  }
+  return AG_OK;
+}
+
+static ag_status measure_all(study *s) {
   for (int i = 0; i < s->c->n_row && !stopped(s); i++) {
     ag_noisy_row *row = &s->c->rows[i];
-    ag_ctx ctx = {0};
     ag_bundle *b = NULL;
     row->strong.declared = row->method->strong[s->c->noise - AG_NOISE_ADDITIVE];
     row->weak.declared = row->method->weak[s->c->noise - AG_NOISE_ADDITIVE];
-    if (bundle_of(s, &ctx, row->method, &b) == AG_OK) {
-      measure(s, row, b);
-    } else {
-      ag_text why = {0};
-      ag_text_str(&why, ctx.n_diag ? ctx.diags[0].message : "it does not fit this model");
-      row->refused = why.s;
-      if (!all) ag_text_str(usage, row->refused);
-    }
+    row->refused = refusal(s, row->method, s->o->interpreted, &b);
+    if (!row->refused) measure(s, row, b);
     ag_bundle_free(b);
-    ag_ctx_done(&ctx);
-    if (row->refused && !all) return AG_WRONG;
     if (s->o->progress) s->o->progress(s->o->progress_self, i + 1, i + 1);
   }
   return stopped(s) ? AG_FAILED : AG_OK;
@@ -406,9 +473,10 @@ ag_status ag_converge_noise_run(ag_converge_noise *c, ag_ctx *ctx, ag_system *sy
   s.x0 = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1));
   ag_system_state0(sys, s.x0);
   ag_status status = begin(&s, usage);
+  if (status == AG_OK && strcmp(o->methods, "all") != 0) status = check_methods(&s, usage);
   if (status == AG_OK) status = make_reference(&s);
-  if (status == AG_OK) status = measure_all(&s, strcmp(o->methods, "all") == 0, usage);
-  void *all[] = {s.wanted, s.weight, s.size, s.tests, s.x0, s.exact, s.runs};
+  if (status == AG_OK) status = measure_all(&s);
+  void *all[] = {s.wanted, s.weight, s.size, s.tests, s.blur, s.x0, s.exact, s.runs};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
   ag_record_done(&s.record);
   return status;

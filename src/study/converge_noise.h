@@ -36,6 +36,7 @@ typedef struct ag_noisy_point {
 typedef struct ag_noisy_order {
   double declared, order, half;
   int n;
+  int hidden;       /* points whose errors are those of the reference: left out */
   ag_agrees agrees; /* to 0.1, with an interval of at most 0.25 to either side */
 } ag_noisy_order;
 
@@ -46,6 +47,7 @@ typedef struct ag_noisy_row {
   ag_noisy_point points[AG_NOISY_POINTS]; /* with smaller and smaller steps */
   ag_noisy_order strong, weak;
   int tested;  /* the number whose mean gives the weak errors; -1: none */
+  bool far;    /* strong errors as large as the motion even with the smallest steps: they say nothing about orders */
   long failed; /* paths that could not be followed with all steps: left out */
 } ag_noisy_row;
 
@@ -53,6 +55,7 @@ typedef struct ag_converge_noise {
   double t0, t1;
   ag_noise_class noise;
   long paths, reference_steps;
+  double reference_error; /* strong, of the reference */
   int n_test;
   char **tests; /* names of the numbers whose means are compared */
   int n_row;

@@ -79,6 +79,35 @@ static void test_orders(void) {
   }
 }
 
+static ag_noisy_row measured(const char *text, const ag_converge_noise_options *o, double *reference) {
+  ag_converge_noise c;
+  ag_text usage = {0};
+  AG_CHECK(run(text, o, &c, &usage) == AG_OK && c.n_row == 1);
+  const ag_noisy_row row = c.rows[0];
+  *reference = c.reference_error;
+  ag_converge_noise_done(&c);
+  ag_text_done(&usage);
+  return row;
+}
+
+/* A linear process, N' = 1.2 N dW: in an increment gauss5 is exact to rounding, so that its errors are those of the
+ * reference, whose differ by dW^6. Steps that are too long for a motion, whose errors are as large as itself, decide
+ * nothing. */
+static void test_undecided(void) {
+  static const char linear[] = "model m\nconfig x in R\nprocess N drift 0\nlagrangian 1/2*x'^2\n"
+                               "noise W process N = 1.2*N\nstart N = 1\n",
+                    wild[] = "model m\nconfig a in S1\nlagrangian 1/2*a'^2 + cos(a)\nnoise W potential 4*sin(3*a)\n"
+                             "noise W transport a' = cos(2*a)\nstart a = 1\n";
+  double reference;
+  ag_noisy_row r = measured(
+      linear, &(ag_converge_noise_options){.t1 = 1, .methods = "gauss5", .paths = 1024, .seed = 3}, &reference);
+  AG_CHECK(reference > 1e-11 && reference < 1e-9 && r.strong.hidden >= 3 && !r.far);
+  AG_CHECK(r.strong.agrees == AG_AGREES_UNDECIDED && isnan(r.strong.order));
+  r = measured(wild, &(ag_converge_noise_options){.t1 = 1, .methods = "rk4", .paths = 1024, .seed = 3}, &reference);
+  AG_CHECK(reference < 1e-3 && r.far && r.strong.order < 0.5);
+  AG_CHECK(r.strong.agrees == AG_AGREES_UNDECIDED && r.weak.agrees == AG_AGREES_UNDECIDED);
+}
+
 /* Threads change nothing; another seed does. */
 static void test_threads(void) {
   ag_converge_noise c[3];
@@ -103,6 +132,7 @@ static void test_refused(void) {
     const char *methods, *columns, *why;
     double t1;
   } cases[] = {{"euler", NULL, "method euler does not fit", 1},
+               {"rk4,euler", NULL, "method euler does not fit", 1},
                {"gaus2", NULL, "did you mean gauss2?", 1},
                {"rk4", "y", "there is no number 'y'", 1},
                {"rk4", NULL, "noise has a direction", -1}};
@@ -121,6 +151,7 @@ static void test_refused(void) {
 int main(void) {
   test_closed_form();
   test_orders();
+  test_undecided();
   test_threads();
   test_refused();
   return ag_check_report();

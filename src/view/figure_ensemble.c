@@ -57,17 +57,18 @@ static long joined_bins(long n, const long *count, double all) {
   return wide > 1 ? (long)fmin(ceil(wide), (double)n) : 1;
 }
 
-/* The outline of the columns of a histogram, from 0 to 0. */
+/* The outline of the columns of a histogram, from 0 to 0. All bins are in columns, and columns are equal to one bin:
+ * the last one of a circle ends where the first one begins. */
 static void put_outline(ag_curve *c, long n, const long *count, double from, double width, double all) {
   const long joined = joined_bins(n, count, all), bins = (n + joined - 1) / joined;
-  const double wide = width * (double)joined;
   c->n = 2 * bins + 2;
   c->x = ag_heap_alloc(sizeof(double) * (size_t)c->n), c->y = ag_heap_alloc(sizeof(double) * (size_t)c->n);
-  for (long b = 0; b <= bins; b++) c->x[2 * b] = c->x[2 * b + 1] = from + wide * (double)b;
+  for (long b = 0; b <= bins; b++) c->x[2 * b] = c->x[2 * b + 1] = from + width * (double)(b * n / bins);
   for (long b = 0; b < bins; b++) {
+    const long first = b * n / bins, end = (b + 1) * n / bins;
     double sum = 0;
-    for (long i = b * joined; i < (b + 1) * joined && i < n; i++) sum += (double)count[i];
-    c->y[2 * b + 1] = c->y[2 * b + 2] = sum / (all * wide);
+    for (long i = first; i < end; i++) sum += (double)count[i];
+    c->y[2 * b + 1] = c->y[2 * b + 2] = sum / (all * width * (double)(end - first));
   }
 }
 

@@ -37,7 +37,21 @@ def bare(x):
     return {k: v for k, v in x.items() if k not in ("path_steps_per_second", "threads", "lanes")}
 
 
+def lost():
+    """A member of a sweep, or a method, of which every path fails: the others go on, and the exit code tells."""
+    with open("lost.nh", "w", encoding="utf-8") as file:
+        file.write("model lost\nparam c = 1\nconfig x in R\nlagrangian 1/2*x'^2\nforce x' = -c*x'\n"
+                   "noise W force x' = 1\nobservable v = sqrt(c)*x'\n")
+    words = ["--json", "--dt", "0.25", "--t1", "1", "--paths", "64"]
+    members = json.loads(run("ensemble", "lost.nh", "--sweep", "c=-1:1:3", *words, code=1).stdout)["members"]
+    check([m["failed"] for m in members] == [64, 0, 0], "a member that fails")
+    methods = ["--set", "c=1e200", "--method", "rk4,midpoint"]
+    done = json.loads(run("ensemble", "lost.nh", *words, *methods, "--columns", "x'", code=1).stdout)["methods"]
+    check((done["rk4"]["failed"], done["midpoint"]["failed"]) == (64, 0), "a method that fails")
+
+
 def main():
+    lost()
     base = ["--seed", "7", "--dt", "0.05", "--t1", "2"]
     with open("m.nh", "w", encoding="utf-8") as file:
         file.write(MODEL)

@@ -56,6 +56,25 @@ noise W transport Omega = [0.1, 0.2, 0.1]
 observable square = dot(x, x)
 start x = [1.2, 0, -1.6], Omega = [0.1, 0.2, 0.3]
 """,
+    # a point pushed at random over a globe: every coordinate is read by the equations
+    "globe": """config x in R^3
+lagrangian dot(x', x')/2 - x[3]
+constraint dot(x, x') = 0
+relation dot(x, x) = 1
+noise W transport x' = cross(e1, x)
+noise V transport x' = cross(e2, x)
+observable square = dot(x, x)
+start x = [0.6, 0, 0.8]
+""",
+    # the same in S2, with noise in all directions
+    "sphere": """config x in S2
+lagrangian dot(x', x')/2
+noise W transport x' = cross(e1, x)
+noise V transport x' = cross(e2, x)
+noise U transport x' = cross(e3, x)
+observable square = dot(x, x)
+start x = [0.6, 0, 0.8], x' = e2
+""",
     # a warm body that hangs on a rod
     "hung": """config R in SO3 velocity Omega
 config x in R^3
@@ -225,6 +244,17 @@ def methods():
     return [m["name"] for m in json.loads(run("list", "methods", "--json").stdout)["methods"]]
 
 
+def far():
+    """Long steps over a sphere: every path is put back onto its relation, and follows the turn of its basis."""
+    words = ["--t1", "2", "--json", "--columns", "square"]
+    done = json.loads(run("ensemble", "globe.nh", "--dt", "0.0625", "--paths", "1024", *words).stdout)
+    square = done["observables"]["square"]
+    check(done["failed"] == 0, f"a relation: {done['failed']} paths failed")
+    check(max(abs(x - 1) for x in square["min"] + square["max"]) < 1e-12, f"the relation of the globe: {square}")
+    done = json.loads(run("ensemble", "sphere.nh", "--dt", "0.03125", "--paths", "40000", *words).stdout)
+    check(done["failed"] == 0, f"a basis: {done['failed']} paths failed")
+
+
 def large():
     """Step 17 of this path grows by 6.3 standard deviations: implicit equations get 6 (docs/ensemble.md)."""
     words = ["spring.nh", "--seed", "1", "--path", "1091016", "--dt", "0.25", "--t1", "5", "--every", "0.25"]
@@ -312,6 +342,7 @@ def main():
     same_paths("spring.nh", "variational_euler")
     # comments do not stand in the way of those who read tables
     check(run("plot", "path.csv", "--term").returncode == 0, "a table with a comment is plotted")
+    far()
     large()
     continued()
     killed()

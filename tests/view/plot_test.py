@@ -170,6 +170,17 @@ class Figures(Case):
             self.assertAlmostEqual(sum(y for _, y in block)*(block[1][0] - block[0][0]), 1, delta=1e-3)
         for x, y in blocks[1]:  # the law of Gibbs; what lies outside the histogram is less than 1/100
             self.assertAlmostEqual(y, math.exp(-x*x)/math.sqrt(math.pi), delta=0.01)
+        with open(self.path("turn.nh"), "w", encoding="utf-8") as file:
+            file.write("model turn\nconfig ph in S1\nlagrangian 1/2*ph'^2\nnoise W transport ph' = 0.8\n")
+        self.anagyre("ensemble", "turn.nh", "--dt", "1/8", "--t1", "4", "--columns", "ph", "--quiet", "--paths", "1500",
+                     "-o", "turn.h5")
+        self.plot("turn.h5", "ph", "--histogram", "-o", "turn.svg", "--script")
+        with open(self.path("turn.dat"), encoding="utf-8") as file:
+            outline = [tuple(map(float, line.split())) for line in file if line.strip()]
+        edges = [x for x, _ in outline[::2]]  # joined bins: the whole circle and no more, with the area 1
+        area = sum((b - a)*outline[2*i + 1][1] for i, (a, b) in enumerate(zip(edges, edges[1:])))
+        self.assertEqual((len(edges) < 64, round(edges[0], 6), round(edges[-1], 6)), (True, -3.141593, 3.141593))
+        self.assertAlmostEqual(area, 1, delta=1e-6)
         self.anagyre("plot", "some.h5", "--density", "v=x", code=2)
         for density in ("w=x^2", "v=", "v", "v=y", "v=-1", "v=1/0"):
             self.anagyre("plot", "some.h5", "v", "--histogram", "--density", density, "-o", "no.svg", code=2)
