@@ -74,6 +74,7 @@ int ag_bind_base(const ag_system *sys, ag_bind *binds) {
     if (sys->step_friction) binds[k++] = (ag_bind){sys->step_friction, AG_SEG_W, 1 + sys->n.channel};
     if (sys->step_A) binds[k++] = (ag_bind){sys->step_A, AG_SEG_W, 1 + sys->n.channel};
   }
+  if (sys->rate_input) binds[k++] = (ag_bind){sys->rate_input, AG_SEG_W, sys->n.u_at};
   for (int i = 0; i < m->n_processes; i++) binds[k++] = (ag_bind){m->processes[i].x, AG_SEG_Z, sys->processes[i].at};
   for (int i = 0; i < m->n_coords; i++) binds[k++] = (ag_bind){m->coords[i].q, AG_SEG_Z, sys->coords[i].at};
   return k;

@@ -356,7 +356,7 @@ static void make_reaction(core *k) {
   ag_id *out = AG_NEWN(sys->arena, ag_id, n);
   if (!sys->n.switches || !sys->n.lambda) return;
   if (sparse) out[0] = sys->made[AG_ROLE_ACCEL][1];
-  else ag_reactions(sys, out);
+  else ag_reactions(sys, sys->rates, out);
   rewrite(k, n, out);
   ag_switches_apply(sys, n, out);
   ag_role_make(sys, AG_ROLE_REACTION, n, out);

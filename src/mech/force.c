@@ -65,7 +65,7 @@ static void collect(forces *f) {
   ag_system *sys = f->sys;
   int nc = sys->model->n_coords, at = 0;
   ag_id *R = ag_heap_alloc(sizeof *R * (size_t)(nc + 1));
-  ag_reactions(sys, R);
+  ag_reactions(sys, sys->rates, R);
   for (int i = 0; i < nc; i++) {
     int n = ag_node_rows(f->g, R[i]);
     ag_id J = ag_jacobian(f->g, sys->reaction[i], 1, &sys->model->lambda);

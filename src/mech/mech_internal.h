@@ -132,6 +132,7 @@ struct ag_system {
   const char *canonical_lacks[AG_N_CANONICAL];             /* the answer of ag_system_canonical() */
   bool one_sided;                                          /* the answer of ag_system_one_sided() */
   ag_id step_friction;                                     /* the weight of friction, where a role reads it */
+  ag_id rate_input;                                        /* u', where the role POWER reads it */
   ag_id step_A;                                            /* Levy areas, where a role reads them */
   ag_id *field_rows[AG_N_FIELD], *field_turns[AG_N_FIELD]; /* as the next two, of the fields of field.c */
   ag_id *increment;                                        /* rows of the increment of z, in the inputs of z */
@@ -396,8 +397,8 @@ int ag_unit_row(ag_graph *g, ag_id c); /* i when c is row i of the identity: the
 void ag_rotate_vectors(const ag_system *sys, int n, ag_id *outs);
 ag_tape *ag_motion_tape(ag_system *sys, int n_out, const ag_id *outs); /* sums of products are factored */
 
-/* power.c: S^T lambda per coordinate, in (q, u, t). Not with AG_ELIM_SADDLE. */
-void ag_reactions(ag_system *sys, ag_id *out);
+/* power.c: S^T lambda per coordinate, in (q, u, u', t), rates: u'. Not with AG_ELIM_SADDLE. */
+void ag_reactions(ag_system *sys, ag_id rates, ag_id *out);
 
 /* observe.c: reactions, observables and events */
 void ag_observe(derive *d);

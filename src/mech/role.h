@@ -118,7 +118,7 @@ const ag_tape *ag_system_poisson(ag_system *sys);
 bool ag_system_levels(ag_system *sys, const char *names);
 bool ag_levels_refused(const ag_system *sys, const char *names, ag_text *why);
 void ag_levels_name(const ag_system *sys, const char *names, int which, ag_text *out);
-/* Makes the role POWER unless it exists. NULL: energy is conserved, or a force reads forces of constraint, or no
- * velocity is eliminated. Extends the graph. */
+/* Makes the role POWER unless it exists; ag_work_power() evaluates it. NULL: energy is conserved, or a force reads
+ * forces of constraint, or no velocity is eliminated. Extends the graph. */
 const ag_tape *ag_system_power(ag_system *sys);
 #endif

@@ -263,6 +263,14 @@ int ag_work_role(ag_work *w, int role, double t, const double *z, const double *
   return trouble ? trouble : fail && ag_role_reduced(role) ? AG_TROUBLE_MASS : AG_FINE;
 }
 
+int ag_work_power(ag_work *w, double t, const double *z, const double *c, const double *dz, double *power) {
+  const double *step = w->step;
+  w->step = dz;
+  int trouble = ag_work_role(w, AG_ROLE_POWER, t, z, c, power);
+  w->step = step;
+  return trouble;
+}
+
 int ag_work_observe(ag_work *w, double t, const double *x, double *values) {
   return ag_work_role(w, AG_ROLE_OBSERVE, t, x, NULL, values);
 }

@@ -46,6 +46,8 @@ int ag_work_role(ag_work *w, int role, double t, const double *z, const double *
 
 /* From now on roles that read the segment of a step, dims.w numbers [h | dW | areas], read this one. */
 void ag_work_step(ag_work *w, const double *step);
+/* The role POWER at z with the rate dz, which it reads in place of a step. */
+int ag_work_power(ag_work *w, double t, const double *z, const double *c, const double *dz, double *power);
 /* h f + sum g_i dW_i on the reduced state; the same with multipliers, from one saddle system. */
 int ag_work_increment(ag_work *w, int role, double t, const double *z, const double *c, double *dz);
 int ag_work_increment_full(ag_work *w, double t, const double *x, double *dx);

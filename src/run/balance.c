@@ -31,17 +31,26 @@ static double energy_at(run *r, double t, double theta) {
 static double power_of(void *self, double t, const double *z, const double *dz) {
   ag_mover *m = self;
   double power;
-  (void)dz;
   if (ag_switch_slides(m)) return ag_slide_role(m, AG_ROLE_POWER, t, z, m->c, &power) ? power : NAN;
   if (!m->full && ag_system_role(m->sys, AG_ROLE_POWER))
-    return ag_work_role(m->work, AG_ROLE_POWER, t, z, m->c, &power) ? NAN : power;
+    return ag_work_power(m->work, t, z, m->c, dz, &power) ? NAN : power;
   ag_mover_full(m, t, z, m->c, m->x);
   return ag_work_energy_rate(m->work, t, m->x);
 }
 
+static bool reads_rates(const ag_mover *m) {
+  return !m->full && ag_system_role(m->sys, AG_ROLE_POWER) && !ag_switch_slides(m) &&
+         ag_system_role(m->sys, AG_ROLE_POWER)->n_need[AG_SEG_W];
+}
+
+/* On the dense output; rates are evaluated where they are read. */
 static double power_at(ag_mover *m, double theta, double t) {
+  double *dz = m->aligned;
+  long n_rhs = m->n_rhs;
   m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
-  return power_of(m, t, m->zt, NULL);
+  bool failed = reads_rates(m) && ag_mover_rhs(m, t, m->zt, dz);
+  m->n_rhs = n_rhs;
+  return failed ? NAN : power_of(m, t, m->zt, dz);
 }
 
 void ag_balance_begin(run *r) { r->m.flow.power = ag_balance_measures(r) ? power_of : NULL; }

@@ -145,8 +145,10 @@ static void put_sizes(const ag_fused_spec *s, ag_text *out) {
   ag_text_str(out, s->finish ? "#define AG_FINISH_OF(a) a,\n" : "#define AG_FINISH_OF(a)\n");
   ag_text_printf(out, "#define AG_FINISH_STEP(w) %s\n", s->finish && s->finish->n_need[AG_SEG_W] > 0 ? "w," : "");
   ag_text_printf(out, "#define AG_CANONICAL_OF(...)%s\n", s->canonical ? " __VA_ARGS__" : "");
+  bool rates = s->power && s->power->n_need[AG_SEG_W] > 0;
+  ag_text_printf(out, "#define AG_POWER_RATES %d\n", rates);
   ag_text_printf(out, "#define AG_POWER_BY_STAGES %d\n#define AG_POWER_STEP(w) %s\n", s->power && s->method->integral,
-                 s->power && s->power->n_need[AG_SEG_W] > 0 ? "w," : "");
+                 rates ? "w," : "");
   put_reads(s, out);
   put_rates(s, out);
   ag_text_str(out, flow_text);

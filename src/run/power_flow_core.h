@@ -6,7 +6,11 @@ static __attribute__((noinline)) V power_at(const ag_fused_args *a, V theta, V t
   V out[1];
   VI failed = v_word_set(0);
   fused_interpolate(theta, a->z, a->work, a->out);
-  power(&t, a->out, a->c, a->prep_power, out, &failed);
+#if AG_POWER_RATES
+  V rate[AG_STEP_N];
+  AG_FLOW_RHS(a, t, a->out, rate, failed)
+#endif
+  power(&t, a->out, a->c, AG_POWER_STEP(rate) a->prep_power, out, &failed);
   return v_blend(failed, v_nan(), out[0]);
 }
 

@@ -150,7 +150,7 @@ static bool weigh(ag_mover *m, double t, const double *z, const double *like) {
   return balance(w) || (w->n_slide == 1 && ag_slide_rests(m));
 }
 
-/* The role in the current mode, `more` behind c. */
+/* The role in the current mode, `more` behind c. Of the power each side has that of its own rates. */
 static bool combined_role(ag_mover *m, int role, double t, const double *z, const double *like, int n_more,
                           const double *more, double *out) {
   ag_switch *w = m->switches;
@@ -162,7 +162,8 @@ static bool combined_role(ag_mover *m, int role, double t, const double *z, cons
     double part = w->n_slide ? weight(w, j, -1) : 1;
     memcpy(c, field_c(w, like, j), sizeof *c * (size_t)w->n_c);
     if (n_more) memcpy(c + w->n_c, more, sizeof *c * (size_t)n_more);
-    good = !ag_work_role(m->work, role, t, z, c, one);
+    if (role == AG_ROLE_POWER) good = !ag_work_power(m->work, t, z, c, w->fields + j * m->n, one);
+    else good = !ag_work_role(m->work, role, t, z, c, one);
     for (int i = 0; i < n; i++) out[i] += part * one[i];
   }
   free(one);

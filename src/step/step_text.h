@@ -6,6 +6,8 @@
  *                                                     error[1] where AG_STEP_N_REST > 0
  *   int dense(t, h, z, z1, work)                      after a step: prepares its dense output
  *   void interpolate(theta, z, work, out)             the state at t + theta h
+ * and, optionally, one more:
+ *   V integral(t, h, z, work)                         after a step: of the power, a function of the state and its rate
  * It keeps everything else in `work`, AG_STEP_ROOM numbers. The first ones are its carry: on entry of a step f(t, z)
  * and, behind it, what a method carries on from step to step (AG_STEP_OWN numbers); the carry of (t + h, z1) stands
  * from AG_STEP_END on after the step. The same text is compiled into the library (method.h: V = double, the flow behind
