@@ -265,6 +265,16 @@ bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real) {
   return !S_ISDIR(s.st_mode) && !faccessat(AT_FDCWD, path, W_OK, AT_EACCESS);
 }
 
+bool ag_file_beside(const char *path) {
+  ag_text folder = {0};
+  (void)split(path, &folder);
+  const bool good = !faccessat(AT_FDCWD, ag_text_cstr(&folder), W_OK | X_OK, AT_EACCESS);
+  const int trouble = errno;
+  ag_text_done(&folder);
+  errno = trouble;
+  return good;
+}
+
 /* ---- temporary files ---- */
 
 static void put_random(ag_text *name) {

@@ -54,6 +54,8 @@ bool ag_file_real(const char *path, ag_text *real);
 /* Follows symbolic links: *real is the path of the file itself. False: a folder, a link that leads nowhere, or no
  * permission to write. */
 bool ag_file_target(const char *path, ag_target_kind *kind, ag_text *real);
+/* May files be created in the folder of the path? False with errno. */
+bool ag_file_beside(const char *path);
 
 /* ---- temporary files ---- */
 

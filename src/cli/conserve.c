@@ -422,6 +422,8 @@ static ag_status act(void *self) {
   const args *a = self;
   ag_status status;
   AG_TRY(check_options(a));
+  AG_TRY(ag_output_check(a->output));
+  AG_TRY(ag_output_check(a->table));
   anagyre_model *m = ag_open_derived(&a->common, &derive, &status);
   if (!m) return status;
   ag_conservation c;

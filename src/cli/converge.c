@@ -219,7 +219,8 @@ static ag_status act(void *self) {
     status = ag_usage("converge", "--%s is for models with noise, and %s has none", given, anagyre_name(m));
   else if (noise && a->method_time > 0)
     status = ag_usage("converge", "--method-time is for models without noise, and %s has some", anagyre_name(m));
-  else status = noise ? ag_converge_noisy(a, m, sys) : study(a, m, sys);
+  else if ((status = ag_output_check(a->output)) == AG_OK)
+    status = noise ? ag_converge_noisy(a, m, sys) : study(a, m, sys);
   anagyre_close(m);
   return status;
 }

@@ -429,6 +429,10 @@ static ag_status follow(const args *a) {
   AG_TRY(check_options(a));
   anagyre_model *m = ag_open_derived(&a->common, &(ag_derive_options){.t0 = a->t0}, &status);
   if (!m) return status;
+  if ((status = ag_output_check(a->output)) != AG_OK) {
+    anagyre_close(m);
+    return status;
+  }
   if (a->common.sweeps.n || a->target) {
     status = a->target ? ag_ensemble_target(a, m, ag_api_system(m, &(ag_derive_options){.t0 = a->t0})) : sweep(a, m);
     anagyre_close(m);

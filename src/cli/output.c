@@ -59,6 +59,16 @@ ag_status ag_output_error(const char *path, int error) {
   return AG_SYSTEM;
 }
 
+ag_status ag_output_check(const char *path) {
+  ag_target_kind kind;
+  ag_text real = {0};
+  if (!path || ag_output_is_stdout(path)) return AG_OK;
+  const bool good = ag_file_target(path, &kind, &real) && (kind == AG_TARGET_STREAM || ag_file_beside(real.s));
+  const int trouble = errno;
+  ag_text_done(&real);
+  return good ? AG_OK : ag_output_error(path, trouble);
+}
+
 bool ag_output_open(ag_output_file *o, const char *path, bool grows) {
   ag_target_kind kind;
   *o = (ag_output_file){.fd = -1};

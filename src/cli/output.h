@@ -22,6 +22,9 @@ void ag_output_size(const char *path, ag_text *out);
 long ag_output_bytes(const char *path);
 /* Prints "cannot write" with the reason, an errno. Returns AG_SYSTEM. */
 ag_status ag_output_error(const char *path, int error);
+/* Before a long computation: can its result be written there? Prints errors; NULL, standard output, pipes and devices
+ * are good. */
+AG_MUST_USE ag_status ag_output_check(const char *path);
 /* Writes the text to a file; prints errors. */
 AG_MUST_USE ag_status ag_output_save(const char *path, const ag_text *text);
 

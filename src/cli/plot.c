@@ -274,6 +274,7 @@ static ag_status make(job *p) {
   if (a->term && (a->output || a->script))
     return ag_usage("plot", "--term draws in the terminal: without -o and --script");
   if (a->term && a->common.json) return ag_usage("plot", "--term draws in the terminal: without --json");
+  AG_TRY(ag_output_check(a->term ? NULL : p->path.s));
   AG_TRY(add_sources(p));
   const ag_figure_request request = {.x = a->x,
                                      .y = a->y           ? a->y

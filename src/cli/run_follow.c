@@ -163,6 +163,7 @@ static ag_status open_sinks(const ag_run_args *a, anagyre_model *m, const ag_sys
                                       (ag_result_how){a->batch.strict, a->batch.compress}, from);
     if (!sink->store) return AG_SYSTEM;
   }
+  if (format == AG_FORMAT_JSON) AG_TRY(ag_output_check(a->output));
   return from && !ag_continue_rows(from, sink->store, take_row, sink) ? AG_SYSTEM : AG_OK;
 }
 

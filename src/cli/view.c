@@ -220,6 +220,7 @@ static ag_status make(job *p) {
   else ag_sources_name(c, ".html", &p->path);
   if (p->path.n < 6 || strcmp(p->path.s + p->path.n - 5, ".html"))
     return ag_usage("view", "-o %s: a page ends with .html", p->path.s);
+  AG_TRY(ag_output_check(p->path.s));
   AG_TRY(ag_sources_options("view", &a->motion, 20000, &p->run)); /* rows that are not needed are left out again */
   p->from = (ag_sources){.verb = "view", .common = c, .run = &p->run};
   AG_TRY(add_runs(p));

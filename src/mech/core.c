@@ -395,6 +395,7 @@ static int written_rows(core *k, ag_id *out) {
   int n = k->d->sys->n.row;
   memcpy(out, k->d->row_x, sizeof *out * (size_t)n);
   rewrite(k, n, out);
+  ag_split_leaves(k->d->sys, n, out);
   return n;
 }
 

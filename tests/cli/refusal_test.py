@@ -94,6 +94,31 @@ def variants(words):
         yield [*words, *option]
 
 
+ENDLESS = [
+    ["run", "m.nh", "--t1", "1e15", "--max-steps", "1e15", "-o", "OUT.json"],
+    ["run", "m.nh", "--t1", "1e15", "--max-steps", "1e15", "-o", "OUT.csv"],
+    ["run", "m.nh", "--t1", "1e15", "--max-steps", "1e15", "-o", "OUT.h5"],
+    ["run", "m.nh", "--t1", "1e15", "--max-steps", "1e15", "--sweep", "a=1:2:3", *SLOW, "-o", "OUT.json"],
+    ["ensemble", "n.nh", "--paths", "1e15", "--dt", "0.1", "--t1", "1", *SLOW, "-o", "OUT.json"],
+    ["ensemble", "n.nh", "--paths", "1e15", "--dt", "0.1", "--t1", "1", *SLOW, "-o", "OUT.h5"],
+    ["ensemble", "n.nh", "--sweep", "x=1:2:2", "--paths", "1e15", "--dt", "0.1", "--t1", "1", *SLOW, "-o", "OUT.csv"],
+    ["ensemble", "n.nh", "--target", "x=1e-9", "--paths", "10", "--dt", "0.5", "--t1", "1", *SLOW, "-o", "OUT.json"],
+    ["converge", "n.nh", "--t1", "1000", "--method", "euler_heun", "--paths", "1048576", "-o", "OUT.csv"],
+    ["conserve", "m.nh", "--no-search", "--confirm", "1e15", "--max-steps", "1e15", "-o", "OUT.csv"],
+    ["plot", "m.nh", "--t1", "1e15", "--max-steps", "1e15", "-o", "OUT.svg"],
+    ["view", "m.nh", "--t1", "1e15", "--max-steps", "1e15", "-o", "OUT.html"],
+]
+
+
+def endless(folder):
+    """Whether there is a place for the result is known before anything is computed."""
+    for words in ENDLESS:
+        for place in ("/nowhere/x", "folder"):
+            done = run(folder, [word.replace("OUT", place) for word in words])
+            if "without the page" not in done.stderr:
+                check(done.returncode == 3 and "cannot write" in done.stderr, f"{words} to {place}: {done.returncode} {done.stderr}")
+
+
 def main():
     folder = tempfile.mkdtemp(prefix="ag_refusal_")
     try:
@@ -115,6 +140,7 @@ def main():
             with open("/dev/full", "w", encoding="utf-8") as full:
                 done = run(folder, words, stdout=full)
             check(done.returncode == 3 and "error: " in done.stderr, f"{words}: full standard output: {done.returncode} {done.stderr}")
+        endless(folder)
         print(n, "commands")
     finally:
         shutil.rmtree(folder)
