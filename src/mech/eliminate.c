@@ -453,6 +453,7 @@ ag_status ag_eliminate(derive *d) {
   if (d->m->n_frames) AG_TRY(solve_frame_groups(&e, n_group, groups));
   else if (!ranked || !solve_groups(&e, n_group, groups)) return give_up(d);
   if (dependent) d->dependent = dependent;
+  for (int i = 0; i < d->nc && d->options->symbolic; i++) d->velocity[i] = ag_as_vector(d->g, d->velocity[i]);
   name_u(&e);
   if (sys->n_minor) ag_role_make(sys, AG_ROLE_MINOR, sys->n_minor, d->minors);
   if (sys->n_steady) ag_role_make(sys, AG_ROLE_STEADY, sys->n_steady, d->steady);

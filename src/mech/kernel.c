@@ -124,11 +124,21 @@ ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0) {
   return best;
 }
 
+/* S y = b for a diagonal S: row by row; 0 for another S. */
+static ag_id solve_diagonal(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
+  ag_id y[MAX_ROWS];
+  for (int i = 0; i < k * k; i++)
+    if (ag_is_zero(g, S[i]) != (i % (k + 1) != 0)) return 0;
+  for (int i = 0; i < k; i++) y[i] = ag_div(g, b[i], S[i * (k + 1)]);
+  return ag_stack(g, k, 1, y);
+}
+
 /* Cramer's rule, worth it where the determinant is simple (2 b for the two wheels of a cart). */
 ag_id ag_kernel_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
   int pick[MAX_ROWS] = {0, 1, 2, 3}, given = 0, size = 0;
-  ag_id y[MAX_ROWS];
+  ag_id y[MAX_ROWS], simple;
   if (k > MAX_ROWS) return 0;
+  if ((simple = solve_diagonal(g, k, S, b))) return simple;
   choice c = {g, k, k, ag_stack(g, k, k, S), pick};
   ag_id right = ag_stack(g, k, 1, b), det = minor(&c, -1, 0);
   if (ag_is_zero(g, det)) return 0;
@@ -140,4 +150,33 @@ ag_id ag_kernel_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b) {
     size += ag_normal_size(g, y[j]);
   }
   return size <= 2 * given ? ag_stack(g, k, 1, y) : 0;
+}
+
+/* ---- vectors ---- */
+
+/* An entry number 0 of a vector of this length that is a factor of x; 0: there is none. */
+static ag_id first_entry(ag_graph *g, ag_id x, int dim) {
+  ag_op op = ag_node_op(g, x);
+  if (op == AG_OP_ENTRY) {
+    ag_id v = ag_node_arg(g, x, 0);
+    return ag_node_rows(g, v) == dim && ag_node_cols(g, v) == 1 && ag_entry(g, v, 0, 0) == x ? x : 0;
+  }
+  if (op != AG_OP_NEG && op != AG_OP_MUL && op != AG_OP_DIV) return 0;
+  ag_id found = first_entry(g, ag_node_arg(g, x, 0), dim);
+  return found || op != AG_OP_MUL ? found : first_entry(g, ag_node_arg(g, x, 1), dim);
+}
+
+ag_id ag_as_vector(ag_graph *g, ag_id x) {
+  int dim = ag_node_rows(g, x);
+  if (ag_node_op(g, x) != AG_OP_STACK || ag_node_cols(g, x) != 1 || dim < 2) return x;
+  ag_id factor = ag_entry(g, x, 0, 0), first = first_entry(g, factor, dim), one = ag_num(g, 1);
+  if (!first) return x;
+  ag_id v = ag_node_arg(g, first, 0);
+  for (int k = 1; k < dim; k++) {
+    ag_id y = factor, other = ag_entry(g, v, k, 0);
+    ag_substitute(g, 1, &first, &other, 1, &y);
+    if (y != ag_entry(g, x, k, 0)) return x;
+  }
+  ag_substitute(g, 1, &first, &one, 1, &factor);
+  return ag_mul(g, factor, v);
 }

@@ -99,6 +99,25 @@ static void check_solve(scene *x) {
     }
 }
 
+/* [r*v[1]/2, r*v[2]/2, r*v[3]/2] = (r/2)*v, and nothing else. */
+static void check_vectors(scene *x) {
+  ag_graph *g = x->d.g;
+  ag_id v = ag_input(g, "w", 3, 1, AG_LEAF_REAL), e[3], two = ag_num(g, 2), c = x->words[2];
+  for (int k = 0; k < 3; k++) e[k] = ag_neg(g, ag_div(g, ag_mul(g, x->r, ag_entry(g, v, k, 0)), c));
+  ag_id whole = ag_stack(g, 3, 1, e), factor = ag_neg(g, ag_div(g, x->r, c));
+  AG_CHECK(ag_as_vector(g, whole) == ag_mul(g, factor, v));
+  e[2] = ag_mul(g, two, e[2]);
+  ag_id mixed = ag_stack(g, 3, 1, e);
+  AG_CHECK(ag_as_vector(g, mixed) == mixed);
+  e[0] = ag_add(g, e[0], x->r);
+  ag_id sum = ag_stack(g, 3, 1, e);
+  AG_CHECK(ag_as_vector(g, sum) == sum && ag_as_vector(g, v) == v);
+  /* a diagonal matrix is divided by, row by row */
+  ag_id zero = ag_num(g, 0), S[9] = {c, zero, zero, zero, x->r, zero, zero, zero, two};
+  ag_id y = ag_kernel_solve(g, 3, S, (ag_id[]){two, two, x->r});
+  AG_CHECK(ag_entry(g, y, 1, 0) == ag_div(g, two, x->r) && ag_entry(g, y, 2, 0) == ag_div(g, x->r, two));
+}
+
 int main(void) {
   ag_model *m = ag_model_create("formulas");
   ag_graph *g = m->graph;
@@ -118,6 +137,7 @@ int main(void) {
   check_sleigh(&x);
   check_normal_speed(&x);
   check_solve(&x);
+  check_vectors(&x);
   for (int k = 1; k <= 4; k++)
     for (int n = k + 1; n <= k + 2; n++)
       for (int trial = 0; trial < 6; trial++) check(&x, k, n);

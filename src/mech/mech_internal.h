@@ -309,6 +309,9 @@ ag_id ag_kernel(derive *d, ag_id S, ag_id s, ag_id *y0);
 /* S y = b (k x k, row-major) as formulas, for reading; 0 where they would be long or S is singular. */
 ag_id ag_kernel_solve(ag_graph *g, int k, const ag_id *S, const ag_id *b);
 
+/* [c*v[1], c*v[2], c*v[3]] as c*v; others as they are. */
+ag_id ag_as_vector(ag_graph *g, ag_id x);
+
 /* eliminate.c */
 ag_status ag_eliminate(derive *d);
 
