@@ -172,17 +172,66 @@ static double kinetic(ag_work *w, double t, double *x, const double *v) {
   return energy[1] - energy[0];
 }
 
+enum { PART = 1, WHOLE = 2 }; /* of a value: its terms with velocities matter, or everything it is made of */
+
+static void want(unsigned char *slot, unsigned char how) { *slot = *slot > how ? *slot : how; }
+
+/* What an instruction hands on to its arguments. moves: which of them depend on velocities. */
+static void hand_on(const ag_instr *x, int arity, unsigned char how, const bool *moves, unsigned char *wanted) {
+  const bool sum = x->op == AG_OP_ADD || x->op == AG_OP_SUB || x->op == AG_OP_NEG || x->op == AG_OP_COPY;
+  const bool fused = x->op == AG_OP_FMA || x->op == AG_OP_FMS || x->op == AG_OP_FNMA;
+  const uint32_t args[3] = {x->a, x->b, x->c};
+  for (int k = 0; k < arity; k++) {
+    const bool term = sum || (fused && k == 2), product = fused && k < 2;
+    if (how == WHOLE || !(term || product)) want(&wanted[args[k]], WHOLE);
+    else if (product && (moves[0] || moves[1])) want(&wanted[args[k]], WHOLE);
+    else if (term && moves[k]) want(&wanted[args[k]], PART);
+  }
+}
+
+/* Marks the stored numbers of the positions that the kinetic energy may depend on: terms of the energy without
+ * velocities are no part of it. */
+static void kinetic_reads(const ag_system *sys, bool *read) {
+  const ag_tape *tape = sys->tapes[AG_ROLE_BALANCE];
+  const int n_q = sys->n.q, n_moving = n_q + sys->n.xi;
+  bool(*moves)[3] = ag_heap_alloc(sizeof *moves * ((size_t)tape->n_instr + 1)), plain = true;
+  bool *moving = ag_heap_alloc((size_t)tape->n_slot + 1);
+  unsigned char *wanted = ag_heap_alloc((size_t)tape->n_slot + 1);
+  for (int i = 0; i < tape->n_instr && plain; i++) {
+    const ag_instr *x = &tape->instr[i];
+    const uint32_t args[3] = {x->a, x->b, x->c};
+    plain = x->op != AG_OP_CALL_SOLVE && x->op != AG_OP_CALL_LDL;
+    bool any = x->op == AG_OP_LOAD && x->a == AG_SEG_Z && (int)x->b >= n_q && (int)x->b < n_moving;
+    for (int k = 0; k < ag_op_describe(x->op)->arity && plain && x->op != AG_OP_LOAD; k++)
+      any = (moves[i][k] = moving[args[k]]) || any;
+    moving[x->dst] = any;
+  }
+  for (int i = 0; i < n_q; i++) read[i] = !plain; /* with a solve: any */
+  wanted[tape->out[sys->outputs[AG_OUT_BALANCE_ENERGY].at]] = PART;
+  for (int i = tape->n_instr - 1; i >= 0 && plain; i--) {
+    const ag_instr *x = &tape->instr[i];
+    const unsigned char how = wanted[x->dst];
+    wanted[x->dst] = 0; /* what is in the slot before is another value */
+    if (x->op == AG_OP_LOAD && how == WHOLE && x->a == AG_SEG_Z && (int)x->b < n_q) read[x->b] = true;
+    if (how && x->op != AG_OP_LOAD && x->op != AG_OP_CONST)
+      hand_on(x, ag_op_describe(x->op)->arity, how, moves[i], wanted);
+  }
+  free(moves), free(moving), free(wanted);
+}
+
 /* The stored number of the positions that is not known well enough near a place where the inertia is infinite: at
  * its neighbours the kinetic energy of the same velocities is another. -1: none. */
 static int unresolved(ag_work *w, double t, const double *x, const double *atol, double *change) {
   const ag_system *sys = ag_work_system(w);
   int n = sys->n.x, found = -1;
   double *y = ag_heap_alloc(sizeof *y * (size_t)(n + 1)), now;
+  bool *read = ag_heap_alloc((size_t)sys->n.q + 1);
+  kinetic_reads(sys, read);
   memcpy(y, x, sizeof *y * (size_t)n);
   now = kinetic(w, t, y, x + sys->n.q);
   *change = UNRESOLVED;
   for (int i = 0; i < sys->n.q && now > 0; i++) {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < 2 && read[i]; side++) {
       double next = nextafter(x[i], side ? INFINITY : -INFINITY);
       y[i] = fabs(next - x[i]) < atol[i] ? x[i] + (side ? atol[i] : -atol[i]) : next;
       double by = fabs(kinetic(w, t, y, x + sys->n.q) - now) / now;
@@ -190,7 +239,7 @@ static int unresolved(ag_work *w, double t, const double *x, const double *atol,
     }
     y[i] = x[i];
   }
-  free(y);
+  free(y), free(read);
   return found;
 }
 

@@ -41,14 +41,16 @@ static ag_model *root(void) {
   return m;
 }
 
-/* T = x'^2/(2 (1 - x)) for positions near 1, where the inertia is infinite, and far from it. */
-static void check_singular(void) {
+/* T = x'^2/(2 (1 - x)) for positions near 1, where the inertia is infinite, and far from it; also with the potential
+ * 1/(1 - x). */
+static void check_singular(bool potential) {
   ag_ctx ctx = {0};
   ag_model *m = ag_model_create("growing");
   ag_graph *g = m->graph;
   int x = scalar(m, "x", AG_SPACE_R);
   ag_id v = m->coords[x].xi, left = ag_sub(g, ag_num(g, 1), m->coords[x].q);
   m->lagrangian = ag_mul(g, ag_num(g, 0.5), ag_div(g, ag_mul(g, v, v), left));
+  if (potential) m->lagrangian = ag_sub(g, m->lagrangian, ag_div(g, ag_num(g, 1), left));
   ag_system *sys;
   AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
   ag_work *w = ag_work_create(sys, sys->params);
@@ -69,8 +71,28 @@ static void check_singular(void) {
   ag_ctx_done(&ctx);
 }
 
+/* T = x'^2/2, V = 1/(1 - x): the force is infinite at x = 1, the inertia is not. */
+static void check_pole(void) {
+  ag_ctx ctx = {0};
+  ag_model *m = ag_model_create("pole");
+  ag_graph *g = m->graph;
+  int x = scalar(m, "x", AG_SPACE_R);
+  ag_id v = m->coords[x].xi, left = ag_sub(g, ag_num(g, 1), m->coords[x].q);
+  m->lagrangian = ag_sub(g, ag_mul(g, ag_num(g, 0.5), ag_mul(g, v, v)), ag_div(g, ag_num(g, 1), left));
+  ag_system *sys;
+  AG_CHECK(ag_system_create(&ctx, m, &(ag_derive_options){0}, &sys) == AG_OK);
+  ag_work *w = ag_work_create(sys, sys->params);
+  const double none[2] = {0, 0};
+  for (double v0 = 1e-6; v0 < 1e6; v0 *= 10)
+    for (double h = 1e-15; h < 1; h *= 10) AG_CHECK(!ag_work_singular(w, 0, (double[]){1 - h, v0}, none, NULL));
+  ag_work_free(w);
+  ag_system_free(sys);
+  ag_model_free(m);
+  ag_ctx_done(&ctx);
+}
+
 int main(void) {
-  check_singular();
+  check_singular(false), check_singular(true), check_pole();
   const double circle0[4] = {1, 0, 0, 0.5}, centre[4] = {0, 0, 0, 0.5}, none[4] = {NAN, 0, 0, 0};
   expect(disguised(), circle0, centre, "vanishes, all its coefficients are 0");
   expect(disguised(), circle0, none, "the state is not finite");
