@@ -266,9 +266,9 @@ int ag_work_role(ag_work *w, int role, double t, const double *z, const double *
 int ag_work_power(ag_work *w, double t, const double *z, const double *c, const double *dz, double *power) {
   const double *step = w->step;
   w->step = dz;
-  int trouble = ag_work_role(w, AG_ROLE_POWER, t, z, c, power);
+  int fail = ag_machine_run(w, AG_ROLE_POWER, t, z, c, power);
   w->step = step;
-  return trouble;
+  return fail ? AG_TROUBLE_MASS : AG_FINE;
 }
 
 int ag_work_observe(ag_work *w, double t, const double *x, double *values) {

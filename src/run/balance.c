@@ -27,38 +27,46 @@ static double energy_at(run *r, double t, double theta) {
   return ag_work_energy(m->work, t, m->x, NULL);
 }
 
-/* The power at a state: by the role POWER where there is one, else through the multipliers. */
-static double power_of(void *self, double t, const double *z, const double *dz) {
+/* ---- the power at a state ---- */
+
+static bool has_role(const ag_mover *m) { return !m->full && ag_system_role(m->sys, AG_ROLE_POWER); }
+
+static double by_role(void *self, double t, const double *z, const double *dz) {
   ag_mover *m = self;
   double power;
-  if (ag_switch_slides(m)) return ag_slide_role(m, AG_ROLE_POWER, t, z, m->c, &power) ? power : NAN;
-  if (!m->full && ag_system_role(m->sys, AG_ROLE_POWER))
-    return ag_work_power(m->work, t, z, m->c, dz, &power) ? NAN : power;
+  return ag_work_power(m->work, t, z, m->c, dz, &power) ? NAN : power;
+}
+
+static double by_multipliers(void *self, double t, const double *z, const double *dz) {
+  ag_mover *m = self;
+  (void)dz;
   ag_mover_full(m, t, z, m->c, m->x);
   return ag_work_energy_rate(m->work, t, m->x);
 }
 
-static bool reads_rates(const ag_mover *m) {
-  return !m->full && ag_system_role(m->sys, AG_ROLE_POWER) && !ag_switch_slides(m) &&
-         ag_system_role(m->sys, AG_ROLE_POWER)->n_need[AG_SEG_W];
-}
-
 /* On the dense output; rates are evaluated where they are read. */
 static double power_at(ag_mover *m, double theta, double t) {
-  double *dz = m->aligned;
+  double *dz = m->aligned, power;
   long n_rhs = m->n_rhs;
   m->method->interpolate(m->method, m->n, theta, m->z, m->space, m->zt);
-  bool failed = reads_rates(m) && ag_mover_rhs(m, t, m->zt, dz);
+  if (ag_switch_slides(m)) return ag_slide_role(m, AG_ROLE_POWER, t, m->zt, m->c, &power) ? power : NAN;
+  if (!has_role(m)) return by_multipliers(m, t, m->zt, NULL);
+  bool failed = ag_system_role(m->sys, AG_ROLE_POWER)->n_need[AG_SEG_W] && ag_mover_rhs(m, t, m->zt, dz);
   m->n_rhs = n_rhs;
-  return failed ? NAN : power_of(m, t, m->zt, dz);
+  return failed ? NAN : by_role(m, t, m->zt, dz);
 }
 
-void ag_balance_begin(run *r) { r->m.flow.power = ag_balance_measures(r) ? power_of : NULL; }
+/* ---- steps ---- */
+
+void ag_balance_begin(run *r) {
+  ag_mover *m = &r->m;
+  bool direct = ag_balance_measures(r) && (m->full || has_role(m));
+  m->flow.power = !direct ? NULL : m->full ? by_multipliers : by_role;
+}
 
 bool ag_balance_whole(run *r, double t, double h, double *done) {
   ag_mover *m = &r->m;
-  bool direct = m->full || ag_system_role(m->sys, AG_ROLE_POWER);
-  if (!m->method->integral || !m->flow.power || !direct || ag_switch_slides(m)) return false;
+  if (!m->method->integral || !m->flow.power || ag_switch_slides(m)) return false;
   *done = m->method->integral(m->method, &m->flow, t, h, m->z, m->space);
   return true;
 }
@@ -71,7 +79,7 @@ void ag_balance_add(run *r, double t, double h, double t1) {
   ag_mover *m = &r->m;
   double part = t1 - t, done;
   if (part == 0) return; /* the motion is released where the step begins */
-  if (ag_switch_slides(m) && (m->full || !ag_system_role(m->sys, AG_ROLE_POWER))) {
+  if (ag_switch_slides(m) && !has_role(m)) {
     double before = energy_at(r, t, 0);
     done = energy_at(r, t1, part / h) - before;
   } else if (m->fused && !m->method->integral && !ag_switch_slides(m) && ag_fused_has(m->fused, AG_FUSED_POWER)) {
