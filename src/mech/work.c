@@ -412,7 +412,7 @@ int ag_work_renew(ag_work *w, double t, const double *z, double *c, bool *change
   bool mixed = sys->n.rank < sys->n.lambda;
   if (left == 0) return AG_TROUBLE_RANK;
   if ((left >= AG_TURN_RENEW && !mixed) || sys->n.c == sys->n.switches) return AG_FINE;
-  bool follow = mixed && sys->n.switches && sys->tapes[AG_ROLE_RENEW];
+  bool follow = mixed && sys->n.switches && sys->tapes[AG_ROLE_RENEW] && !sys->tapes[AG_ROLE_INCREMENT];
   if (follow || (left < AG_TURN_RENEW && sys->tapes[AG_ROLE_RENEW])) {
     if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
     memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)(sys->n.c - sys->n.switches));
