@@ -59,9 +59,10 @@ const ag_record *ag_api_record(const anagyre_motion *r);
 
 /* A model read and derived once, for values that differ from member to member. */
 typedef struct ag_varied ag_varied;
-/* Derives it as the member with these values has it. NULL: errors are in ctx. */
-ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *m, int n_name, const char *const *names, const double *values,
-                            const ag_derive_options *o);
+/* Derives it as the member with these values has it. option: where the names come from ("--sweep"), kept by the caller.
+ * NULL: errors are in ctx. */
+ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *m, const char *option, int n_name, const char *const *names,
+                            const double *values, const ag_derive_options *o);
 void ag_varied_free(ag_varied *v);
 ag_model *ag_varied_model(const ag_varied *v);
 ag_system *ag_varied_system(const ag_varied *v);

@@ -193,7 +193,7 @@ static ag_varied *derive(anagyre_model *m, long n, int n_name, const char *const
   ag_varied *v = NULL;
   for (int i = 0; i < 3 && !v; i++) {
     ag_ctx_done(&m->call);
-    v = ag_varied_create(&m->call, m, n_name, names, values + tries[i] * n_name, o);
+    v = ag_varied_create(&m->call, m, "anagyre_run_many", n_name, names, values + tries[i] * n_name, o);
   }
   return v;
 }

@@ -13,6 +13,7 @@ struct ag_varied {
   ag_model *model;
   ag_system *system;
   anagyre_model *source;
+  const char *option; /* where the names come from */
   char **names;
   ag_derive_options how;
   ag_varied *kin; /* the same model derived for values that need other equations than those before; or NULL */
@@ -150,19 +151,19 @@ static ag_status derive(ag_ctx *ctx, anagyre_model *a, ag_varied *v, ag_vary *va
   return check_starts(ctx, v, varies);
 }
 
-ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, int n_name, const char *const *names, const double *values,
-                            const ag_derive_options *o) {
+ag_varied *ag_varied_create(ag_ctx *ctx, anagyre_model *a, const char *option, int n_name, const char *const *names,
+                            const double *values, const ag_derive_options *o) {
   const ag_model *plain = ag_api_model(a);
   if (!plain || check_names(ctx, a, plain, n_name, names) != AG_OK) return NULL;
   ag_varied *v = ag_heap_alloc(sizeof *v);
   ag_vary *varies = ag_heap_alloc(sizeof *varies * (size_t)(n_name + 1));
-  *v = (ag_varied){.source = a, .how = *o, .t0 = o->t0, .strict = o->strict, .n_name = n_name};
+  *v = (ag_varied){.source = a, .option = option, .how = *o, .t0 = o->t0, .strict = o->strict, .n_name = n_name};
   v->names = ag_heap_alloc(sizeof *v->names * (size_t)(n_name + 1));
   v->is_param = ag_heap_alloc(sizeof *v->is_param * (size_t)(n_name + 1));
   v->at = ag_heap_alloc(sizeof *v->at * (size_t)(n_name + 1));
   v->follow = ag_heap_alloc(sizeof *v->follow * (size_t)(ag_model_n_params(plain) + n_name + 1));
   for (int i = 0; i < n_name; i++) {
-    varies[i] = (ag_vary){names[i], values[i], -1};
+    varies[i] = (ag_vary){names[i], values[i], -1, option};
     v->is_param[i] = is_param(plain, names[i]);
     v->names[i] = ag_api_copy(names[i]);
   }
@@ -241,7 +242,8 @@ static ag_varied *add_kin(ag_ctx *ctx, ag_varied *v, const double *values) {
   ag_varied *last = v;
   while (last->kin) last = last->kin;
   v->n_kin++;
-  return last->kin = ag_varied_create(ctx, v->source, v->n_name, (const char *const *)v->names, values, &v->how);
+  return last->kin =
+             ag_varied_create(ctx, v->source, v->option, v->n_name, (const char *const *)v->names, values, &v->how);
 }
 
 ag_status ag_varied_start_own(ag_ctx *ctx, ag_varied *v, const double *values, double *params, double *x,

@@ -122,7 +122,7 @@ static void read_changes(ag_builder *b, const reading *r) {
     const char *text = c->vary ? ag_arena_printf(b->arena, "%s=%.17g", c->vary->name, c->vary->value)
                                : ag_arena_printf(b->arena, "%s=%s", r->sets[i].name, r->sets[i].value);
     c->text = c->vary ? c->vary->name : text;
-    c->label = ag_scope_label(b->arena, c->vary ? "--sweep" : "--set", c->text);
+    c->label = ag_scope_label(b->arena, !c->vary ? "--set" : c->vary->option ? c->vary->option : "--sweep", c->text);
     ag_scope_source(b, c, file);
     if (ag_lex_check(b->ctx, text, strlen(text)) == AG_OK) {
       ag_lex_split(b->arena, text, false, &c->tokens);

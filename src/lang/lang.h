@@ -17,7 +17,8 @@ typedef struct ag_set {
 typedef struct ag_vary {
   const char *name;
   double value;
-  int param; /* output: index of the parameter that holds it, -1 if there is none with this name */
+  int param;          /* output: index of the parameter that holds it, -1 if there is none with this name */
+  const char *option; /* where the name comes from, for messages; NULL: "--sweep" */
 } ag_vary;
 
 /* Parses and checks a whole file. On AG_OK *out is a model, to be freed with ag_model_free(); otherwise *out is NULL

@@ -56,7 +56,7 @@ static void check_sets(void) {
 
 /* A start value that is varied is a parameter of its own; a parameter keeps its place. */
 static void check_varied(void) {
-  ag_vary varies[3] = {{"x'[2]", 0.5, 0}, {"a", -3, 0}, {"nothing", 1, 0}};
+  ag_vary varies[3] = {{"x'[2]", 0.5, 0, NULL}, {"a", -3, 0, NULL}, {"nothing", 1, 0, NULL}};
   ag_ctx ctx = {0};
   ag_model *m = NULL;
   AG_CHECK(ag_lang_read_varied(&ctx, "m.nh", MODEL STARTS, strlen(MODEL STARTS), 0, NULL, 2, varies, &m) == AG_OK);

@@ -167,6 +167,27 @@ static bool is_start_of_angle(const ag_builder *b, ag_id x) {
   return false;
 }
 
+/* The --set or --sweep that parameter i has its value from; NULL: the file. */
+static ag_change *change_of_param(const ag_builder *b, int i) {
+  ag_change *found = NULL;
+  for (int k = 0; k < b->n_change; k++) {
+    ag_change *c = &b->changes[k];
+    const ag_syn *target = c->stmt.error || !c->stmt.n_part ? NULL : c->stmt.parts[0].target;
+    bool names = target && target->kind == AG_SYN_NAME && !strcmp(ag_scope_text(b, target->name), b->m->params[i].name);
+    if (c->vary ? c->vary->param == i : names) found = c;
+  }
+  return found;
+}
+
+static void warn_degrees_of_param(ag_builder *b, int i, double v) {
+  ag_change *c = change_of_param(b, i);
+  const ag_param *p = &b->m->params[i];
+  const char *file = b->ctx->file;
+  ag_scope_source(b, c, file);
+  warn_degrees(b, c ? c->stmt.parts[0].target->pos : p->pos, c && c->vary ? c->vary->name : p->name, v);
+  ag_scope_source(b, NULL, file);
+}
+
 static void check_degrees_of_angles(ag_builder *b) {
   const ag_model *m = b->m;
   double v;
@@ -183,7 +204,7 @@ static void check_degrees_of_angles(ag_builder *b) {
     const ag_param *p = &m->params[i];
     if (!p->input || !ag_is_scalar(b->g, p->input) || !ag_constant(b->g, p->value, &v)) continue;
     if (looks_like_degrees(v) && (is_angle(b->g, p->input) || is_start_of_angle(b, p->input)))
-      warn_degrees(b, p->pos, p->name, v);
+      warn_degrees_of_param(b, i, v);
   }
 }
 

@@ -254,9 +254,11 @@ double ag_dense_rcond(int n, const double *A) {
   return n <= SMALL ? rcond_small(n, A) : rcond_blocks(n, A);
 }
 
-/* Marks the rows of A (m x n) that are independent of those before them; returns how many. */
+/* Marks the rows of A (m x n) that are independent of those before them; returns how many. A row chosen at a small
+ * distance d adds a direction that is known to eps/d only: nearer than that nothing is independent. */
 static int mark_rank(int m, int n, const double *A, double tol, double largest, bool *independent) {
-  double *Q = new_numbers(m < n ? m : n, n), *x = new_numbers(1, n);
+  static const double ROUNDING = 64 * DBL_EPSILON; /* of a row, with what it was computed from */
+  double *Q = new_numbers(m < n ? m : n, n), *x = new_numbers(1, n), nearest = 1;
   int r = 0;
   for (int i = 0; i < m; i++) {
     double norm = norm2(n, A + i * n), distance = 0;
@@ -265,8 +267,9 @@ static int mark_rank(int m, int n, const double *A, double tol, double largest, 
       orthogonalise(n, r, Q, x);
       distance = norm2(n, x);
     }
-    independent[i] = distance > tol;
+    independent[i] = distance > fmax(tol, ROUNDING / nearest);
     if (!independent[i]) continue;
+    nearest = fmin(nearest, distance);
     for (int j = 0; j < n; j++) Q[r * n + j] = x[j] / distance;
     r++;
   }

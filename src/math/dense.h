@@ -23,7 +23,7 @@ double ag_dense_rcond(int n, const double *A);
 /* Rank of the rows of A (m x n), each first scaled to norm 1. Going from the first row to the last, a row is
  * independent when its distance from the span of those already chosen exceeds tol; pivot_rows (NULL, or room for m)
  * receives the chosen rows, ascending, then the dependent ones, ascending. A row below 16 epsilon times the largest
- * row is zero. */
+ * row is zero; a distance that may be rounding error, amplified by rows that are nearly dependent, counts as none. */
 int ag_dense_rank(int m, int n, const double *A, double tol, int *pivot_rows);
 
 /* Orthonormal basis of ker A, as the columns of N (n x (n - r), room for n * n). Returns the rank r: the number of

@@ -115,6 +115,11 @@ static void test_rank(uint64_t *seed) {
   AG_CHECK(memcmp(rows, expected, sizeof expected) == 0);
   AG_CHECK(ag_dense_rank(6, 3, B, 1e-10, NULL) == 2);
   AG_CHECK(ag_dense_rank(6, 3, B, 1e-14, NULL) == 3);
+  /* the second row differs from the first by 1e-8 of the third; what is left of the third after both is rounding error
+   */
+  double C[12], a[] = {0.3, 0.7, -0.2, 1.1}, b[] = {0.9, -0.4, 0.5, 0.1};
+  for (int j = 0; j < 4; j++) C[j] = a[j], C[4 + j] = -0.929 * a[j] + 1e-8 * b[j], C[8 + j] = b[j] + 0.37 * a[j];
+  AG_CHECK(ag_dense_rank(3, 4, C, 1e-9, rows) == 2 && rows[2] == 2);
   B[4] = INFINITY;
   AG_CHECK(ag_dense_rank(6, 3, B, 1e-10, rows) < 0);
 }

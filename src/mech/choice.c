@@ -125,7 +125,7 @@ static ag_id on_branch(ag_choices *f, ag_id x) {
   bool pair = op != AG_OP_SIGN && op != AG_OP_ABS;
   ag_id a = ab[0], b = ab[1];
   branch = branch_of(f, pair ? ag_sub(g, b, a) : a);
-  if (!branch) return x;
+  if (!branch) return ag_apply(g, op, ab);
   switch (op) {
   case AG_OP_SIGN: return branch;
   case AG_OP_ABS: return ag_mul(g, branch, a);

@@ -477,9 +477,13 @@ void ag_core(derive *d, ag_id rates, const ag_id *stored_rates) {
   make_reaction(&k);
   if (n_moves) make_increment(&k, moves, moved_process);
   if (n_moved && rates) make_moved(&k, d->delta_u ? outs[changes] : 0, d->delta_q ? outs[changes + n_moved - 1] : 0);
+  /* combinations are those of the rows on the branch, beyond its surface too; paths with noise choose at the state */
+  bool branched = sys->choices && sys->n.rank < sys->n.lambda && !sys->tapes[AG_ROLE_INCREMENT];
+  if (d->turn[0] && branched) ag_switches_apply(sys, 3, turn);
   if (d->turn[0]) ag_role_make(sys, AG_ROLE_TURN, 3, turn);
   if (sys->n_image) ag_align(d);
   if (n_moves) ag_agree(d, solved);
+  if (n_renewed && branched) ag_switches_apply(sys, n_renewed, &outs[2 * nc + 1]);
   if (n_renewed) ag_role_make(sys, AG_ROLE_RENEW, n_renewed, &outs[2 * nc + 1]);
   if (sys->n_image) make_images(d);
   forget_images(&k);

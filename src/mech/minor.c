@@ -43,8 +43,9 @@ static bool next_subset(int n, int k, int *pick) {
 }
 
 /* Values of the coefficients S (m x n) at all samples, with `later` also at later times, divided by the norms of the
- * rows; samples that are not finite are skipped. */
-static double *sampled(const derive *d, bool later, int m, int n, const ag_id *S, const ag_id *norms, int *n_sample) {
+ * rows; samples that are not finite are skipped, and so are those at which a row vanishes, unless it may. */
+static double *sampled(const derive *d, bool later, int m, int n, const ag_id *S, const ag_id *norms, bool may_vanish,
+                       int *n_sample) {
   const int total = d->n_sample + (later ? d->n_later : 0);
   const size_t width = (size_t)d->sys->n.q + 1;
   int kept = 0;
@@ -62,8 +63,9 @@ static double *sampled(const derive *d, bool later, int m, int n, const ag_id *S
     bool good = true;
     for (int i = 0; i < m; i++) {
       double norm = A[m * n + i];
-      good = good && isfinite(norm) && norm > 0;
-      for (int j = 0; j < n; j++) A[i * n + j] /= sqrt(norm), good = good && isfinite(A[i * n + j]);
+      double scale = norm == 0 && may_vanish ? 1 : sqrt(norm);
+      good = good && isfinite(norm) && scale > 0;
+      for (int j = 0; j < n; j++) A[i * n + j] /= scale, good = good && isfinite(A[i * n + j]);
     }
     kept += good;
   }
@@ -78,7 +80,7 @@ int ag_minor_rank(const derive *d, int k, int n, const ag_id *S, const ag_id *no
   static const double TOL = 1e-9;
   int n_sample, best = 0, least = k < n ? k : n;
   if (!least) return 0;
-  double *v = sampled(d, false, k, n, S, norms, &n_sample), *s = ag_heap_alloc(sizeof(double) * (size_t)least);
+  double *v = sampled(d, false, k, n, S, norms, true, &n_sample), *s = ag_heap_alloc(sizeof(double) * (size_t)least);
   for (int i = 0; i < n_sample; i++) {
     int rank = 0;
     if (ag_dense_svals(k, n, v + i * k * n, s)) continue;
@@ -95,7 +97,7 @@ double ag_minor_best(const derive *d, bool later, int k, int n, const ag_id *S, 
   double count = 1, best_value = 0, M[AG_MINOR_MAX * AG_MINOR_MAX];
   for (int i = 0; i < k; i++) count = count * (n - i) / (i + 1);
   if (k > AG_MINOR_MAX || k > n || count > MAX_MINORS) return 0;
-  double *v = sampled(d, later, k, n, S, norms, &n_sample);
+  double *v = sampled(d, later, k, n, S, norms, false, &n_sample);
   for (int i = 0; i < k; i++) pick[i] = i;
   do {
     double least = n_sample ? 1e300 : 0;

@@ -39,6 +39,11 @@ int main(void) {
   n[1] = ag_num(g, 4);
   AG_CHECK(ag_minor_rank(&d, 2, 2, same, n) == 1 && ag_minor_best(&d, true, 2, 2, same, n, best) < 1e-15);
   AG_CHECK(ag_minor_rank(&d, 0, 2, same, n) == 0);
+  /* two rows of which one is zero everywhere: 1 where cos > 0, 0 elsewhere, and the other way round */
+  ag_id side = ag_apply1(g, AG_OP_SIGN, c), on = ag_mul(g, half, ag_add(g, one, side)),
+        off = ag_mul(g, half, ag_sub(g, one, side)), turns[2] = {on, off};
+  n[0] = ag_mul(g, on, on), n[1] = ag_mul(g, off, off);
+  AG_CHECK(ag_minor_rank(&d, 2, 1, turns, n) == 1);
   bench_done(&b);
   return ag_check_report();
 }

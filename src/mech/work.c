@@ -412,17 +412,20 @@ static void settle_rotations(ag_work *w, double t, double *z) {
 }
 
 /* Chooses the basis again if it has turned far: the current orthonormal basis becomes the data, u is unchanged. Where
- * rows are combined, combinations may be chosen at any time. */
+ * rows are combined, combinations may be chosen at any time; where they switch, those of the branch follow the motion.
+ */
 int ag_work_renew(ag_work *w, double t, const double *z, double *c, bool *changed) {
   const ag_system *sys = w->sys;
   double left = basis_left(w, t, z, c), least = w->step ? AG_TURN_RENEW_OF_PATH : AG_TURN_RENEW;
   bool mixed = sys->n.rank < sys->n.lambda;
   if (left == 0) return AG_TROUBLE_RANK;
   if ((left >= least && !mixed) || sys->n.c == sys->n.switches) return AG_FINE;
-  if (left < least && sys->tapes[AG_ROLE_RENEW]) {
+  bool follow = mixed && sys->n.switches && sys->tapes[AG_ROLE_RENEW] && !sys->tapes[AG_ROLE_INCREMENT];
+  if (follow || (left < least && sys->tapes[AG_ROLE_RENEW])) {
     if (ag_machine_run(w, AG_ROLE_RENEW, t, z, c, NULL)) return AG_TROUBLE_RANK;
     memcpy(c, ag_result(w, AG_OUT_RENEW_C), sizeof(double) * (size_t)(sys->n.c - sys->n.switches));
   }
+  mixed = mixed && !follow;
   if (mixed) {
     for (int i = 0; i < sys->n.q; i++) w->x[i] = z[sys->q_in_z[i]];
     (void)ag_machine_run(w, AG_ROLE_BASIS, t, w->x, NULL, NULL);

@@ -44,7 +44,7 @@ ag_audit ag_audit_of(const ag_system *sys, const ag_record *record, const ag_run
   a.drift = kept ? r->energy_drift : fabs(r->work_energy - r->energy0 - r->work);
   a.lifted = lifted(m, o, r) || (r->end != AG_END_EVENT && !ag_audit_pressed(record, m, r->record));
   a.pointwise = r->pointwise, a.one_sided = r->one_sided, a.loose = r->loose > 0;
-  for (int e = 0; e < r->n_event; e++) a.doubts += r->doubts[e].n;
+  for (int e = 0; e < r->n_event; e++) a.doubts += r->doubts[e].n + r->doubts[e].lost;
   return a;
 }
 

@@ -118,7 +118,7 @@ static void put_functions(emitter *e, const char *const *state) {
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     ag_role role = functions[i].role;
     bool chooses = ag_system_dims(e->sys)->switches &&
-                   (role == AG_ROLE_XI || role == AG_ROLE_RHS || role == AG_ROLE_JACOBIAN);
+                   (role == AG_ROLE_XI || role == AG_ROLE_RHS || role == AG_ROLE_JACOBIAN || role == AG_ROLE_RENEW);
     ag_tape *own = chooses && ag_system_role(e->sys, role) ? ag_system_pointwise(e->sys, role) : NULL;
     const ag_tape *tape = own ? own : ag_system_role(e->sys, role);
     const char *const *names = role == AG_ROLE_RHS || role == AG_ROLE_INCREMENT ? state

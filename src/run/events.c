@@ -183,9 +183,11 @@ static void add_hit(finder *q, int e, double s) {
   m->hits[m->n_hit++] = (ag_hit){s, e};
 }
 
-/* Two crossings of the dense output may lead to one of real steps. */
+/* Two crossings of the dense output may lead to one of real steps; those of a function are found in their order. */
 static bool found_already(const finder *q, int e, double s) {
-  for (int i = 0; i < q->m->n_hit; i++)
+  enum { LATEST = 64 };
+  int n = q->m->n_hit;
+  for (int i = n > LATEST ? n - LATEST : 0; i < n; i++)
     if (q->m->hits[i].e == e && fabs(q->m->hits[i].s - s) <= SAME_TIME * fmax(fabs(s), fabs(q->h))) return true;
   return false;
 }
@@ -256,23 +258,29 @@ static int in_order(const finder *q) {
 typedef struct walk {
   finder *q;
   int e;
+  double from, to;
 } walk;
+
+/* Its part of the step. */
+static double walk_part(const walk *w, double theta) {
+  return theta == 1 ? w->to : fma(theta, w->to - w->from, w->from);
+}
 
 static double walk_value(void *self, double theta) {
   const walk *w = self;
-  return dense_value(w->q->m, w->q->t, w->q->h, theta, w->e);
+  return dense_value(w->q->m, w->q->t, w->q->h, walk_part(w, theta), w->e);
 }
 
 static void walk_see(void *self, double last, double theta, double v) {
   const walk *w = self;
-  visit(w->q, w->e, last, theta, v);
+  visit(w->q, w->e, walk_part(w, last), walk_part(w, theta), v);
 }
 
-/* By a separate interpolant: its crossings are not proved. */
-static void visit_fit(finder *q, int e) {
-  walk w = {q, e};
+/* A part of the step by a separate interpolant: its crossings are not proved. False: some may be missing. */
+static bool visit_fit(finder *q, int e, double from, double to) {
+  walk w = {q, e, from, to};
   q->m->fitted[e] = true;
-  ag_fit_pieces(&w, walk_value, walk_see);
+  return ag_fit_pieces(&w, walk_value, walk_see);
 }
 
 /* ---- which pieces of the step are examined ---- */
@@ -331,12 +339,15 @@ static void note_doubts(const finder *q) {
 static void visit_brackets(finder *q, int e) {
   int n;
   const ag_bracket *b = ag_isolate_found(q->m->isolate, e - q->m->g_first, &n);
-  for (int k = 0; k < n; k++)
-    if (b[k].doubt && b[k].to - b[k].from > UNDECIDED) { /* the work has reached its limit */
-      visit_fit(q, e);
-      return;
-    }
+  const bool tired = ag_isolate_tired(q->m->isolate);
+  ag_doubt *d = &q->m->doubts[e];
   for (int k = 0; k < n; k++) {
+    bool rest = tired && b[k].to == 1; /* the work has reached its limit */
+    if (b[k].doubt && (rest || b[k].to - b[k].from > UNDECIDED)) {
+      bool all = visit_fit(q, e, b[k].from, b[k].to);
+      if (rest && !all && !d->lost++) d->lost_t = fma(b[k].from, q->h, q->t);
+      continue;
+    }
     double from = dense_value(q->m, q->t, q->h, b[k].from, e), middle = 0.5 * (b[k].from + b[k].to), last = b[k].from;
     double inside = b[k].doubt ? dense_value(q->m, q->t, q->h, middle, e) : 0, to = b[k].to;
     if (b[k].from > 0) visit(q, e, last, b[k].from, from); /* what it was at the start of the step is known */
@@ -375,7 +386,7 @@ static void follow(finder *q, int e) {
   if (m->isolate && hint < 0) m->fitted[e] = true;
   if (hint < 0 && m->isolate && m->hint[e - m->g_first] == AG_HINT_CLEAR) return;
   if (hint == AG_HINT_LOOK) visit_brackets(q, e);
-  if (hint < 0) visit_fit(q, e);
+  if (hint < 0) (void)visit_fit(q, e, 0, 1);
   if (hint == AG_HINT_ONCE) add_hit(q, e, ag_events_once(m, q->t, q->h, e));
   if (hint == AG_HINT_ONCE || hint == AG_HINT_WRONG_WAY) m->sign[e] = -m->sign[e];
 }

@@ -9,9 +9,10 @@
 #include "run/fit.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 enum { DENSE = 8, PIECES = 48, DEPTH = 24 };
+
+static const double LONG = 1e-2; /* of the step: no jump, and no touch */
 
 /* cos(pi i/8) */
 static double cosine(int i) {
@@ -62,12 +63,13 @@ static bool excludes(const double *v, bool *monotone) {
 /* Node j of a piece, a part of it from 1 down to 0. */
 static double node(int j) { return 0.5 + 0.5 * cosine(j); }
 
-void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
+bool ag_fit_pieces(void *self, double (*value)(void *self, double theta),
                    void (*see)(void *self, double last, double theta, double value)) {
   struct {
     double from, to;
   } stack[DEPTH + 2];
   int top = 0, work = 0;
+  bool all = true;
   stack[0].from = 0, stack[0].to = 1;
   while (top >= 0) {
     double from = stack[top].from, to = stack[top].to, v[DENSE + 1];
@@ -77,6 +79,7 @@ void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
       see(self, from, to, v[0]);
       top--;
     } else if (last) { /* a jump, or a touch: the values decide */
+      all = all && to - from < LONG;
       for (int j = DENSE; j > 0; j--)
         see(self, from + node(j) * (to - from), from + node(j - 1) * (to - from), v[j - 1]);
       top--;
@@ -87,4 +90,5 @@ void ag_fit_pieces(void *self, double (*value)(void *self, double theta),
       top++;
     }
   }
+  return all;
 }

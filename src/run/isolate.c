@@ -15,6 +15,7 @@
 #include "base/status.h"
 
 enum { DEPTH = 44, ROW = AG_ISOLATE_DEGREE + 1 }; /* pieces down to 2^-DEPTH of the step */
+enum { CROSSINGS = 20000 };                       /* those of a step that add to the work it may take */
 
 /* One piece in progress. */
 typedef struct piece {
@@ -36,6 +37,7 @@ struct ag_isolate {
   ag_bracket **found;
   int *n_found, *cap_found;
   double t, h;
+  int n_once; /* pieces found in which a function crosses zero at most once */
   bool tired; /* the work limit was reached */
 };
 
@@ -236,13 +238,14 @@ static bool decide(ag_isolate *s, piece *p, bool last) {
       continue;
     }
     p->open[e] = false;
+    s->n_once += zero && monotone && s->n_once < CROSSINGS;
     if (zero) add_bracket(s, e, p->from, p->to, !monotone);
   }
   return open;
 }
 
 bool ag_isolate_step(ag_isolate *s, double t, double h, int degree, const double *b, const double *width,
-                     const bool *skip, int max_work) {
+                     const bool *skip, int max_work, int more) {
   AG_ASSERT(degree > 0 && degree <= AG_ISOLATE_DEGREE);
   piece *root = &s->stack[0];
   s->t = t, s->h = h, s->degree = degree;
@@ -252,12 +255,13 @@ bool ag_isolate_step(ag_isolate *s, double t, double h, int degree, const double
     s->width[i] = width[s->read[i]];
   }
   root->from = 0, root->to = 1;
+  s->n_once = 0;
   for (int e = 0; e < s->tape->n_out; e++) root->open[e] = !(skip && skip[e]), s->n_found[e] = 0;
   /* depth first, the left half on top: brackets come in order of theta */
   for (int top = 0, work = 0; top >= 0; work++) {
     piece *p = &s->stack[top];
     enclose(s, p);
-    s->tired = work >= max_work;
+    s->tired = work >= max_work + more * s->n_once;
     bool last = s->tired || p->to - p->from <= ldexp(1, -DEPTH); /* the stack is deep enough for such a length */
     if (!decide(s, p, last)) {
       top--;

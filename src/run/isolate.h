@@ -29,9 +29,10 @@ void ag_isolate_prepare(ag_isolate *s, const double *params); /* one that evalua
 
 /* Examines the step from t by h. The curve is given by its Bernstein coefficients b[k * n + i] of component i, k = 0
  * .. degree (those of components that are not read may be anything); |motion - curve| <= width[i]. skip[e]: function e
- * is skipped (NULL: none is). At most max_work pieces are examined. True: no doubts. */
+ * is skipped (NULL: none is). At most max_work pieces are examined, and `more` for each crossing that was isolated.
+ * True: no doubts. */
 bool ag_isolate_step(ag_isolate *s, double t, double h, int degree, const double *b, const double *width,
-                     const bool *skip, int max_work);
+                     const bool *skip, int max_work, int more);
 /* What was found for function e: brackets in order of theta; neighbours share their ends. */
 const ag_bracket *ag_isolate_found(const ag_isolate *s, int e, int *n);
 /* Did the last search reach the work limit? */

@@ -37,7 +37,7 @@ static bool subject_look(subject *q, ag_id f, double width) {
   q->s = ag_isolate_of_tape(q->tape, NULL, false, 1, NULL, 0);
   double z = 0, rows[3] = {1, 0, 0}, b[4];
   ag_isolate_rows(1, 3, &z, rows, b);
-  return ag_isolate_step(q->s, 0, 1, 3, b, &width, NULL, WORK);
+  return ag_isolate_step(q->s, 0, 1, 3, b, &width, NULL, WORK, 0);
 }
 
 static void subject_free(subject *q) {
@@ -181,7 +181,7 @@ static void test_curve(void) {
     for (int i = 0; i <= AG_ISOLATE_DEGREE && c % 2 == 0; i++)
       b7[i] = curve_at(degree, z, rows, (double)i / AG_ISOLATE_DEGREE);
     if (c % 2 == 0) ag_isolate_nodes(1, b7);
-    AG_CHECK(ag_isolate_step(q.s, 0, 1, c % 2 ? degree : AG_ISOLATE_DEGREE, b7, &width, NULL, WORK));
+    AG_CHECK(ag_isolate_step(q.s, 0, 1, c % 2 ? degree : AG_ISOLATE_DEGREE, b7, &width, NULL, WORK, 0));
     const ag_bracket *b = ag_isolate_found(q.s, 0, &n);
     double before = 0;
     int k = 0, crossings = 0;

@@ -11,7 +11,7 @@
 
 #include "expr/enclose.h"
 
-enum { CHEAP_WORK = 32, WORK = 20000 };
+enum { CHEAP_WORK = 32, WORK = 20000, FOR_CROSSING = 64 };
 
 /* Operations that one check of a step may take for each function. A function too long for that is sampled.
  */
@@ -245,7 +245,7 @@ static void look_again(ag_mover *m, double t, double h) {
     m->width[a->read[i]] = a->room->curve[i].width;
     if (!isfinite(a->room->curve[i].width)) return;
   }
-  (void)ag_isolate_step(m->isolate, t, h, LOOK_DEGREE, m->curve, m->width, m->skip, CHEAP_WORK);
+  (void)ag_isolate_step(m->isolate, t, h, LOOK_DEGREE, m->curve, m->width, m->skip, CHEAP_WORK, 0);
   for (int e = 0; e < n; e++) {
     int found;
     (void)ag_isolate_found(m->isolate, e, &found);
@@ -366,7 +366,7 @@ void ag_look_dense(ag_mover *m, double t, double h) {
   for (int i = 0; i < n_all; i++)
     m->width[i] = look_tolerance(FIRST(i), LAST(i), m->rtol, i < n ? TOLERANCE(i) : m->atol) +
                   (fixed && isfinite(a->last[i]) ? fabs(a->last[i]) / 16 : 0) + (i < n ? 0 : off[i - n]);
-  bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
+  bool sure = ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit, FOR_CROSSING);
   keep_doubts(m);
   if (ag_isolate_tired(m->isolate)) m->n_open = 0; /* it is sampled: nothing is proved, nothing in doubt */
   if (sure) return;
@@ -374,5 +374,5 @@ void ag_look_dense(ag_mover *m, double t, double h) {
     m->width[i] = ROUNDING * fmax(fabs(FIRST(i)), fabs(LAST(i))) + (i < n ? 0 : off[i - n]);
 #undef LAST
 #undef FIRST
-  (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit);
+  (void)ag_isolate_step(m->isolate, t, h, D, m->curve, m->width, m->skip, m->work_limit, FOR_CROSSING);
 }

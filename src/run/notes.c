@@ -148,7 +148,7 @@ static void event_notes(ag_ctx *ctx, const finished *o) {
   for (int e = 0; e < r->n_event; e++) {
     const ag_doubt *d = &r->doubts[e];
     const ag_event *event = ag_run_event(o->system, o->options, e);
-    if (r->fitted[e] && r->event_count[e])
+    if (r->fitted[e] && r->event_count[e] && !d->lost)
       ag_ctx_note(ctx, event->pos, "`%s` cannot be enclosed: that all its crossings were found is not proved",
                   event->name);
     if (d->loose > 0)
@@ -156,6 +156,11 @@ static void event_notes(ag_ctx *ctx, const finished *o) {
                   "`%s` crosses zero near t = %.10g with hardly any slope: as far as the motion is known, the crossing "
                   "is within %.1g of that",
                   event->name, d->loose_t, d->loose);
+    if (d->lost)
+      ag_ctx_warn(ctx, event->pos,
+                  "undecided from t = %.10g on: `%s` changes too quickly for the work of a step, and crossings may be "
+                  "missing; shorter steps find them (--max-step, or --dt with fixed steps)",
+                  d->lost_t, event->name);
     if (!d->n) continue;
     if (d->n == 1)
       ag_ctx_warn(ctx, event->pos,

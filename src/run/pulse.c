@@ -159,7 +159,7 @@ bool ag_pulse_unseen(ag_mover *m, double t, double h, double *shorter) {
   if (fabs(h) <= SHORTEST * fabs(t)) return false;
   if (p->moves && !ag_curve_cheap(m, t, h, p->rows, p->curve, p->width)) return false;
   set_levels(m, t, h);
-  (void)ag_isolate_step(p->isolate, t, h, AG_CURVE_ROWS, p->curve, p->width, NULL, WORK);
+  (void)ag_isolate_step(p->isolate, t, h, AG_CURVE_ROWS, p->curve, p->width, NULL, WORK, 0);
   for (int e = 0; e < 2 * p->n; e++) first = fmin(first, first_beyond(m, t, h, e));
   if (first > 1) return false;
   *shorter = h * (first > 0.3 ? 0.95 * first : fmax(0.1, first));

@@ -252,7 +252,13 @@ ag_end ag_rows_turn(run *r) {
   r->anew = false;
   if (!m->switches) return AG_END_TIME;
   ag_work_due(m->work, 0, 0);
-  AG_TRY_END(ag_trajectory_switch(r));
+  ag_end end = ag_trajectory_switch(r);
+  if (end == AG_END_SLIDES && !m->full && ag_system_dims(r->sys)->lambda > ag_system_dims(r->sys)->rank) {
+    r->said = (ag_rows_report){.row = -1}; /* the combination of rows so far may have no rank on the other side */
+    if (ag_rows_renew(r, "other rows act")) end = ag_trajectory_switch(r);
+    r->anew = false;
+  }
+  AG_TRY_END(end);
   if (!m->full || !r->all) return AG_END_TIME;
   ag_rows_report said = look(r, r->t, m->z);
   if (said.state == AG_ROWS_CONTRADICT || (said.state == AG_ROWS_AWAKE && !satisfied(r, said))) {

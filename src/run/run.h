@@ -60,6 +60,8 @@ typedef struct ag_doubt {
   long n;
   double first, last;
   double loose, loose_t; /* crossings that are flat (zeros of higher order): the least accurate one, and its time */
+  long lost;             /* steps whose work did not suffice to find all crossings; */
+  double lost_t;         /* the first of them */
 } ag_doubt;
 
 typedef struct ag_run_result {

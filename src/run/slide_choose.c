@@ -232,6 +232,21 @@ static bool many_modes(many *a) {
   return false;
 }
 
+/* Blocks that stick to each other and to the ground: surfaces that follow from others make Q singular. A solution is
+ * then one in which such surfaces have lambda = 1 or -1, among all modes. */
+static bool try_modes(many *a) {
+  enum { MOST = 7 };
+  int n_code = 1;
+  for (int i = 0; i < a->n; i++) n_code *= MODES;
+  for (int code = 0; code < n_code && a->n <= MOST; code++) {
+    for (int k = 0, rest = code; k < a->n; k++, rest /= MODES) a->mode[k] = rest % MODES - 1;
+    bool good = many_solve(a);
+    for (int k = 0; k < a->n && good; k++) good = better(a, k) == a->mode[k];
+    if (good) return true;
+  }
+  return false;
+}
+
 /* A surface at an end of its segment is as well left as slid on: it is left, unless the motion then does not leave it.
  */
 static bool many_fit(ag_mover *m, double t, double direction, double h, const many *a) {
@@ -263,6 +278,7 @@ static ag_turn choose_many(ag_mover *m, double t, double direction, double h, in
   for (int k = 0; k < n; k++) modes[k] = (int)w->before[at[k]];
   *found = many_rates(m, t, direction, &a);
   bool good = *found && many_modes(&a) && many_fit(m, t, direction, h, &a);
+  if (*found && !good) good = try_modes(&a) && many_fit(m, t, direction, h, &a);
   free(room);
   free(modes);
   return good ? AG_TURN_ON : AG_TURN_STUCK;

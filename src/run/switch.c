@@ -225,10 +225,10 @@ static bool isolate_all(ag_mover *m, double t, double h, int degree, int n, cons
   ag_switch *w = m->switches;
   bool clear = true;
   for (int k = 0; k < w->n; k++) w->skip[k] = w->branch[k] == 0 || !w->bounded[0][k];
-  (void)ag_isolate_step(w->on_s, t, h, degree, w->curve, w->width, w->skip, work);
+  (void)ag_isolate_step(w->on_s, t, h, degree, w->curve, w->width, w->skip, work, 0);
   for (int side = 0; side < 2 && w->n_slide == 1 && !m->full; side++) {
     for (int k = 0; k < w->n; k++) w->skip[k] = k != w->slide[0] || !w->bounded[1][k];
-    (void)ag_isolate_step(w->on_rate[side], t, h, degree, w->curve, w->width, w->skip, work);
+    (void)ag_isolate_step(w->on_rate[side], t, h, degree, w->curve, w->width, w->skip, work, 0);
   }
   for (int i = 0; i < n && clear; i++) {
     int found = 1;

@@ -115,12 +115,14 @@ static ag_status choose_solved(ag_members *m, ag_model *plain, ag_levels *l, con
 /* The equations are derived as one member has them; the first, the middle and the last one are tried. */
 static ag_status derive(ag_members *m, const ag_members_request *r) {
   long tries[3] = {0, m->n / 2, m->n - 1};
+  const char *option = r->starts && !r->sweeps.n ? "--starts" : "--sweep";
   ag_derive_options how = derive_options(r);
   double *values = ag_heap_alloc(sizeof *values * (size_t)(m->grid.n_name + 1));
   for (int i = 0; i < 3 && !m->varied; i++) {
     ag_ctx_done(&m->ctx);
     ag_grid_values(&m->grid, tries[i], values);
-    m->varied = ag_varied_create(&m->ctx, r->model, m->grid.n_name, (const char *const *)m->grid.names, values, &how);
+    m->varied =
+        ag_varied_create(&m->ctx, r->model, option, m->grid.n_name, (const char *const *)m->grid.names, values, &how);
   }
   free(values);
   return m->varied ? AG_OK : AG_WRONG;

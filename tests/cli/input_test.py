@@ -73,6 +73,19 @@ start theta = {theta}, y = {y}, z = {z}
             found = self.json("run", "-", "--t1", "0.1", *sets, stdin=text.format(start).encode())["warnings"]
             self.assertEqual(sum("`a` is 30 radians" in w["message"] for w in found), wanted, start)
 
+    def test_place(self):
+        """A value from outside is shown where it was given, also when it varies, and by the name that the user gave it."""
+        name = self.path("m.nh")
+        with open(name, "w") as f:
+            f.write("model m\nparam a = 1\nconfig th in S1\nlagrangian th'^2/2 + cos(th) + sin(a)*th\nstart th = 1\n")
+        with open(self.path("s.csv"), "w") as f:
+            f.write("th,b\n80,1\n")
+        for words, place in ((("--set", "a=30"), "--set a=30:1:1: warning: the angle `a` is 30"),
+                             (("--sweep", "a=30:40:2"), "--sweep a:1:1: warning: the angle `a` is 30"),
+                             (("--sweep", "th=30:40:2"), "--sweep th:1:1: warning: the angle `th` is 30")):
+            self.assertTrue(self.anagyre("run", name, "--t1", "0.1", *words)[1].startswith(place), words)
+        self.fails(["run", name, "--starts", "s.csv"], 2, "--starts b:1:1: error: unknown name `b`")
+
     def test_bodies(self):
         """Euler angles and rotations, from the file or from --set."""
         def said(start, *sets):

@@ -45,6 +45,18 @@ def seen_cases():
     compare(got["events"]["zero"], [5e-10], "oscillator with steps of 1e-10", 1e-16)
 
 
+def thousands():
+    """Thousands of crossings in a step are found: each adds to the work that the step may take. Where that ends, too, it is
+    said from when on, and shorter steps find them."""
+    for w, how in ((1000, ()), (3000, ("--method", "dopri5")), (700, ("--method", "gauss2", "--dt", "50"))):
+        got = run(case("F5_alias"), "--set", f"w={w}", "--t1", "100", *how)
+        compare(got["events"]["mark"], [t for k in range(1, 100*w//3) if 0 < (t := k * math.pi / w - 0.0001) <= 100], f"w = {w}")
+        check(got["proved"]["mark"] and not got["warnings"], f"w = {w}: {got['proved']} {got['warnings']}")
+    got = run(case("F5_alias"), "--set", "w=5e6", "--t1", "0.25", "--dt", "0.25")
+    said = [x["message"] for x in got["warnings"]]
+    check(len(said) == 1 and "undecided from t = " in said[0] and not got["proved"]["mark"], f"one long step: {said} {got['proved']}")
+
+
 def doubts():
     """What cannot be known is said: a function that touches zero, or stays there; a jump over zero is no doubt."""
     with tempfile.TemporaryDirectory() as folder:
@@ -254,6 +266,7 @@ def lanes(folder, rng):
 def main():
     rng = random.Random(20)
     seen_cases()
+    thousands()
     doubts()
     not_proved()
     with tempfile.TemporaryDirectory() as folder:

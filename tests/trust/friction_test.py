@@ -79,8 +79,24 @@ def at_rest(folder):
     check(all(abs(v) < 1e-9 for k, v in got["state"].items() if k in ("x[1]'",)), f"train: {got['state']}")
 
 
+def rubbing(folder):
+    """Three blocks that rub on their neighbours and two of them on the floor come to rest at once: four surfaces, of which
+    one follows from the others. The time by stepping with h = 1e-4 as above, with impulses between the blocks: 4.7754."""
+    path = written(folder, """model rubbing
+config a in R, b in R, c in R
+lagrangian 0.378*a'^2 - 0.799*a^2 + 0.627*b'^2 - 0.642*b^2 + 0.987*c'^2 - 0.898*c^2 - 1.42*(a - b)^2 - 0.708*(b - c)^2
+force a' = -0.561*sign(a') - 0.507*sign(a' - b'), b' = -0.273*sign(b' - c') + 0.507*sign(a' - b')
+force c' = -0.369*sign(c') + 0.273*sign(b' - c')
+start a = 0.541, a' = -0.536, b = 0.0792, b' = -0.312, c = 0.721, c' = -0.293
+""")
+    for way in WAYS + [("--method", "dopri5"), ("--rtol", "1e-8"), ("--method", "rk4", "--dt", "0.01")]:
+        got = run(path, "--t1", "6", *way)
+        check(got["end"].startswith("sticks") and abs(got["t"] - 4.7754) < 1e-3, f"rubbing {way}: {got['end']} at {got['t']}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     laws(folder)
     blocks(folder)
     at_rest(folder)
+    rubbing(folder)
 end()

@@ -152,6 +152,22 @@ def redundant(rng, folder):
             check(all(abs(got["state"][k] - want[k]) < 1e-6 for k in want), text + f" {got['state']} {want}")
 
 
+def taking_turns(folder):
+    """The skate again, its row stated twice so that at every place one of the two is zero; by place and by time."""
+    model, w, v, t1 = os.path.join(folder, "m.nh"), 0.8, 1.3, 4.0
+    want = {"x": v/w*math.sin(w*t1), "y": v/w*(1 - math.cos(w*t1)), "p": w*t1}
+    for by, more in (("p > 1", ""), ("t > 0.7", "constraint (p - 2)*{f} = 0\n"), ("x*y > 0.3", "constraint y*{f} = 0\n")):
+        f = "(x'*sin(p) - y'*cos(p))"
+        with open(model, "w") as out:
+            out.write("model m\nconfig x in R, y in R, p in R\nlagrangian 1/2*(x'^2 + y'^2 + p'^2)\n"
+                      f"constraint (if {by} then 1 else 0)*{f} = 0\nconstraint (if {by} then 0 else 2)*{f} = 0\n"
+                      + more.format(f=f) + f"start p' = {w}, x' = {v}\n")
+        for form in FORMS:
+            got = run(model, "--t1", str(t1), *form)
+            near = got["end"] == "time reached" and all(abs(got["state"][k] - want[k]) < 1e-6 for k in want)
+            check(near and got["constraint_residual"] < 1e-8, f"in turns, {by} {more!r} {form}: {got['end']} {got.get('state')}")
+
+
 def waking(rng, folder):
     """Two wheels with inertia 1 and 2 and equal speed; a coupling begins to act at t = s, when a torque begins, too. If
     the speeds differ it ends the run there."""
@@ -409,6 +425,7 @@ with tempfile.TemporaryDirectory() as folder:
     continued(folder)
     fading(folder)
     falling(folder)
+    taking_turns(folder)
     steps_that_do_not_fit(folder)
     rng = random.Random(20261116)
     for rows in part(SWEPT):
