@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/clock.h"
 #include "cli/json.h"
 #include "cli/output.h"
 #include "cli/sources.h"
@@ -76,6 +77,7 @@ typedef struct job {
   ag_figure figure;
   ag_paper paper;
   ag_text path; /* of the figure */
+  const atomic_int *stop;
 } job;
 
 /* ---- sources ---- */
@@ -185,8 +187,10 @@ static ag_status draw_in(job *p, const char *folder) {
   ag_gnuplot_data(&p->figure, &data);
   ag_status status = save_in(folder, "figure.gp", &script);
   if (status == AG_OK) status = save_in(folder, "figure.dat", &data);
-  if (status == AG_OK && !ag_gnuplot_run(folder, "figure.gp", &trouble))
-    status = ag_sources_fail(&p->from, AG_SYSTEM, &trouble);
+  if (status == AG_OK && !ag_gnuplot_run(folder, "figure.gp", p->stop, &trouble)) {
+    if (*p->stop) ag_text_clear(&trouble), ag_text_printf(&trouble, "stopped by %s", ag_stop_word());
+    status = ag_sources_fail(&p->from, *p->stop ? AG_FAILED : AG_SYSTEM, &trouble);
+  }
   if (status == AG_OK) status = move_out(p, folder);
   ag_text_done(&script);
   ag_text_done(&data);
@@ -215,8 +219,10 @@ static ag_status draw(job *p) {
   const char *base = getenv("TMPDIR");
   ag_text folder = {0};
   ag_text_printf(&folder, "%s/anagyre-XXXXXX", base && *base ? base : "/tmp");
+  p->stop = ag_stop_catch(); /* a signal leaves neither the folder nor gnuplot behind */
   if (!mkdtemp(folder.s)) {
     ag_status status = ag_output_error(folder.s, errno);
+    ag_stop_release();
     ag_text_done(&folder);
     return status;
   }
@@ -224,6 +230,7 @@ static ag_status draw(job *p) {
   ag_status status = draw_in(p, folder.s);
   ag_heap_let_go(clean, folder.s);
   clean(folder.s);
+  ag_stop_release();
   ag_text_done(&folder);
   return status == AG_OK && p->a->script ? keep_script(p) : status;
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,6 +14,8 @@
 #include "view/view_internal.h"
 
 extern char **environ;
+
+enum { LOOK = 200 /* milliseconds between looks for a signal */ };
 
 /* A curve after the other, two empty lines between them; an empty line where a curve is interrupted. One without a
  * number has a line, too: curves are found by counting. */
@@ -36,13 +40,27 @@ void ag_gnuplot_data(const ag_figure *f, ag_text *out) {
     }
 }
 
-/* Its standard error, at most one line. */
-static void first_line(int fd, ag_text *out) {
+/* What it says until it ends; once *stop is set it is ended. */
+static void hear(int fd, pid_t pid, const atomic_int *stop, ag_text *all) {
   char buffer[512];
-  ssize_t n;
+  for (;;) {
+    if (*stop) {
+      (void)kill(pid, SIGKILL);
+      return; /* its own children may still hold the other end */
+    }
+    const int ready = poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, LOOK);
+    if (ready < 0 && errno != EINTR) return;
+    if (ready <= 0) continue;
+    const ssize_t n = read(fd, buffer, sizeof buffer);
+    if (n == 0 || (n < 0 && errno != EINTR)) return;
+    if (n > 0 && all->n < 4096) ag_text_strn(all, buffer, (size_t)n);
+  }
+}
+
+/* Its standard error, at most one line. */
+static void first_line(int fd, pid_t pid, const atomic_int *stop, ag_text *out) {
   ag_text all = {0};
-  while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
-    if (n > 0 && all.n < 4096) ag_text_strn(&all, buffer, (size_t)n);
+  hear(fd, pid, stop, &all);
   for (const char *s = ag_text_cstr(&all); *s; s += strcspn(s, "\n") + (s[strcspn(s, "\n")] != 0)) {
     size_t length = strcspn(s, "\n");
     ag_text line = {0};
@@ -55,7 +73,7 @@ static void first_line(int fd, ag_text *out) {
   ag_text_done(&all);
 }
 
-bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
+bool ag_gnuplot_run(const char *folder, const char *script, const atomic_int *stop, ag_text *trouble) {
   ag_text file = {0};
   ag_text_str(&file, script);
   char *words[] = {"gnuplot", "-d", file.s, NULL};
@@ -77,7 +95,7 @@ bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble) {
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   ag_text said = {0};
-  if (!error) first_line(ends[0], &said);
+  if (!error) first_line(ends[0], pid, stop, &said);
   close(ends[0]);
   while (!error && waitpid(pid, &state, 0) < 0)
     if (errno != EINTR) error = errno;

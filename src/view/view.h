@@ -4,6 +4,7 @@
  * Only numbers, checked names and escaped texts reach gnuplot. */
 #ifndef AG_VIEW_VIEW_H
 #define AG_VIEW_VIEW_H
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "api/api.h"
@@ -173,8 +174,8 @@ typedef struct ag_paper {
 /* The script of a figure, which writes `figure` and reads its numbers from `data`, and the numbers. */
 void ag_gnuplot_script(const ag_figure *f, const ag_paper *paper, const char *figure, const char *data, ag_text *out);
 void ag_gnuplot_data(const ag_figure *f, ag_text *out);
-/* Runs gnuplot on the script in a folder. False with a line in *trouble. */
-bool ag_gnuplot_run(const char *folder, const char *script, ag_text *trouble);
+/* Runs gnuplot on the script in a folder, until it ends or *stop is set. False with a line in *trouble. */
+bool ag_gnuplot_run(const char *folder, const char *script, const atomic_int *stop, ag_text *trouble);
 
 /* The figure in Braille characters, this many columns wide. */
 void ag_terminal_draw(const ag_figure *f, int columns, bool colour, ag_text *out);

@@ -7,6 +7,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from part import part  # noqa: E402
+from waiting import PATIENCE, until  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 GNUPLOT = shutil.which("gnuplot")
@@ -330,6 +332,28 @@ class Refused(Case):
         env = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
         self.anagyre("plot", "pair.nh", "-o", "a.png", env=env)
         self.anagyre("plot", "pair.nh", "-o", "a.pdf", env={**env, "DISPLAY": ":77"})  # where there is none
+
+    def test_signals(self):
+        """A signal while gnuplot works ends both, and leaves no temporary folder."""
+        os.mkdir(self.path("bin"))
+        with open(self.path("bin/gnuplot"), "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\necho $$ > {self.path('started.part')}\nmv {self.path('started.part')} {self.path('started')}\n"
+                       "exec sleep 1000\n")
+        os.chmod(self.path("bin/gnuplot"), 0o700)
+        env = dict(os.environ, PATH=self.path("bin") + ":" + os.environ["PATH"], TMPDIR=self.path("tmp"))
+        for number, word in ((signal.SIGTERM, "SIGTERM"), (signal.SIGHUP, "SIGHUP"), (signal.SIGINT, "Ctrl-C")):
+            os.mkdir(self.path("tmp"))
+            with subprocess.Popen([PROGRAM, "plot", "pair.nh", "-o", "never.png"], cwd=self.folder, env=env,
+                                  stderr=subprocess.PIPE, text=True) as run:
+                until(run, lambda: os.path.exists(self.path("started")))
+                run.send_signal(number)
+                err = run.communicate(timeout=PATIENCE)[1]
+            self.assertEqual((run.returncode, os.path.exists(self.path("never.png"))), (1, False), err)
+            self.assertIn(f"error: stopped by {word}\n", err)
+            with open(self.path("started"), encoding="utf-8") as file:
+                self.assertRaises(ProcessLookupError, os.kill, int(file.read()), 0)
+            os.rmdir(self.path("tmp"))  # empty
+            os.remove(self.path("started"))
 
     @unittest.skipUnless(GNUPLOT, "gnuplot is not installed")
     def test_half_a_figure(self):
