@@ -487,6 +487,7 @@ static void heading(const ag_sheet *s, const ag_sheet_line *line, ag_text *out) 
 
 void ag_sheet_print(ag_sheet *s, ag_text *out) {
   name_pieces(s);
+  ag_sheet_angles(s);
   for (int i = 0, to; i < s->n; i = to) {
     const ag_sheet_line *line = &s->lines[i];
     to = i + 1;

@@ -49,6 +49,9 @@ void ag_sheet_turn(ag_sheet *s, int n, const ag_id *rotations, const ag_id *as);
 ag_id ag_sheet_turned(const ag_sheet *s, ag_id x);
 void ag_show_momenta(ag_sheet *s, void (*before)(ag_sheet *s), void (*after)(ag_sheet *s));
 
+/* angles.c: differences of angles the same way around on all lines. */
+void ag_sheet_angles(ag_sheet *s);
+
 /* tex_lines.c: the width of a formula in LaTeX, about that of a letter each; and the formula broken at its signs into
  * lines of an align environment, none wider than `limit` if its terms allow. */
 double ag_tex_width(const char *tex, size_t n);

@@ -57,6 +57,22 @@ static void check_names(bench_system *b) {
   ag_text_done(&out);
 }
 
+/* sin(x - y) and cos(y - x) on one sheet: all of them turn the same way, the shorter one. */
+static void check_angles(bench_system *b) {
+  ag_graph *g = b->m->graph;
+  ag_text out = {0};
+  ag_id x = b->m->coords[0].q, y = b->m->coords[1].q, there = ag_sub(g, x, y), back = ag_sub(g, y, x);
+  ag_id sine = ag_apply1(g, AG_OP_SIN, there), cosine = ag_apply1(g, AG_OP_COS, back);
+  ag_id less = ag_neg(g, ag_mul(g, x, ag_apply1(g, AG_OP_SIN, back)));
+  print(b, 2, (ag_id[]){sine, cosine}, false, &out);
+  AG_CHECK(strstr(out.s, "left0 = sin(x - y)\n") && strstr(out.s, "left1 = cos(x - y)\n"));
+  print(b, 3, (ag_id[]){sine, cosine, less}, false, &out);
+  AG_CHECK(strstr(out.s, "left2 = x*sin(x - y)\n"));
+  print(b, 2, (ag_id[]){less, cosine}, false, &out); /* one way only of the sine, and that stays */
+  AG_CHECK(count(out.s, "(y - x)") == 0 || count(out.s, "(x - y)") == 0);
+  ag_text_done(&out);
+}
+
 static void check_let(void) {
   bench_system b;
   ag_text out = {0};
@@ -124,6 +140,7 @@ int main(void) {
   bench_system b;
   bench_init(&b, &mech_cases[0]);
   check_names(&b);
+  check_angles(&b);
   bench_done(&b);
   check_let();
   check_root();

@@ -155,6 +155,36 @@ static const char *means_of(const ag_figure *f, int n, ag_source *const *sources
   return !ensembles ? "" : thin ? "means, and some paths as thin lines" : "means";
 }
 
+/* The time that a figure without a time axis shows: that of the last row, or of the rows of all members; NaN: they
+ * differ, or there is none. */
+static double time_of(ag_source *s, bool last) {
+  int at = 0;
+  while (at < s->n_column && strcmp(s->columns[at].name, "t")) at++;
+  double *t = NULL, value = NAN;
+  long n = 0;
+  ag_text trouble = {0};
+  if (at < s->n_column && ag_source_read(s, 1, &s->columns[at].offset, &t, &n, &trouble) && n > 0) {
+    value = t[n - 1];
+    for (long i = 0; i < n && !last; i++)
+      if (t[i] != value) value = NAN;
+  }
+  free(t);
+  ag_text_done(&trouble);
+  return value;
+}
+
+/* "; at t = 5" or "" */
+static const char *moment_of(ag_figure *f, ag_source *s, bool histogram) {
+  double t = histogram || s->kind == AG_SOURCE_BATCH ? time_of(s, histogram) : NAN;
+  if (!isfinite(t)) return "";
+  ag_text text = {0};
+  ag_text_printf(&text, "%sat t = ", *s->about ? "; " : "");
+  ag_number_plain(t, 6, &text);
+  const char *kept = ag_arena_str(f->arena, ag_text_cstr(&text));
+  ag_text_done(&text);
+  return kept;
+}
+
 const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources, bool histogram) {
   const ag_source *s = sources[0];
   bool paths = s->noise;
@@ -162,5 +192,6 @@ const char *ag_figure_about(ag_figure *f, int n, ag_source *const *sources, bool
     paths = paths && sources[i]->noise && !strcmp(sources[i]->steps, s->steps) && !strcmp(sources[i]->about, s->about);
   if (paths) return ag_arena_printf(f->arena, "%s%s", s->about, paths_of(f, n, sources));
   const char *means = histogram ? "" : means_of(f, n, sources), *about = n > 1 ? "" : s->about;
-  return ag_arena_printf(f->arena, "%s%s%s", means, *means && *about ? "; " : "", about);
+  const char *moment = n > 1 ? "" : moment_of(f, sources[0], histogram);
+  return ag_arena_printf(f->arena, "%s%s%s%s", means, *means && *about ? "; " : "", about, moment);
 }

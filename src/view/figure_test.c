@@ -214,6 +214,24 @@ static void test_paths(void) {
   ag_text_done(&trouble);
 }
 
+/* A sweep shows one time, which its axes do not say; or several. */
+static void test_moment(void) {
+  ag_figure f;
+  ag_text trouble = {0};
+  AG_CHECK(make(&f, "c,end,t,x\n0.1,time reached,10,1\n0.2,time reached,10,2\n", (ag_figure_request){.about = true},
+                &trouble) == AG_OK);
+  AG_CHECK_STR(f.about, "at t = 10");
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, "c,end,t,x\n0.1,event hit,10,1\n0.2,event hit,11,2\n", (ag_figure_request){.about = true},
+                &trouble) == AG_OK);
+  AG_CHECK_STR(f.about, "");
+  ag_figure_done(&f);
+  AG_CHECK(make(&f, "t,x\n0,1\n1,2\n", (ag_figure_request){.about = true}, &trouble) == AG_OK);
+  AG_CHECK_STR(f.about, "");
+  ag_figure_done(&f);
+  ag_text_done(&trouble);
+}
+
 /* A point between gaps is seen as such, in a run and in a sweep; the gaps stay gaps. */
 static void test_alone(void) {
   static const struct {
@@ -273,6 +291,7 @@ int main(void) {
   test_work();
   test_orders();
   test_paths();
+  test_moment();
   test_alone();
   test_wrong();
   unlink(lab_file("t\n"));
