@@ -121,24 +121,43 @@ static bool same(const ag_graph *g, ag_id x, ag_op op, int rows, int cols, int n
          n->payload.bits == payload && (n_arg == 0 || !memcmp(g->pool + n->first, args, sizeof *args * (size_t)n_arg));
 }
 
+/* Where places are searched: a few beside those of nodes made at the same time, which are in the cache, then by the
+ * hash. Nothing is ever removed, so that a node is where it was put. */
+typedef struct search {
+  uint32_t at, hash, left; /* left: of the few */
+} search;
+
+static search search_begin(const ag_graph *g, uint32_t hash, int n_arg, const ag_id *args) {
+  enum { FEW = 8 };
+  ag_id last = 0;
+  for (int i = 0; i < n_arg; i++) last = args[i] > last ? args[i] : last;
+  return n_arg ? (search){(2 * last + (hash & (FEW - 1))) & (g->table_size - 1), hash, FEW}
+               : (search){hash & (g->table_size - 1), hash, 0};
+}
+
+static void search_on(const ag_graph *g, search *s) {
+  s->at = s->left == 1 ? s->hash & (g->table_size - 1) : (s->at + 1) & (g->table_size - 1);
+  if (s->left) s->left--;
+}
+
 /* Position of the node in the table, or where it would be inserted. */
 static uint32_t probe(const ag_graph *g, uint32_t hash, ag_op op, int rows, int cols, int n_arg, const ag_id *args,
                       uint64_t payload) {
-  uint32_t mask = g->table_size - 1, at = hash & mask;
-  while (g->table[at].id &&
-         !(g->table[at].hash == hash && same(g, g->table[at].id, op, rows, cols, n_arg, args, payload)))
-    at = (at + 1) & mask;
-  return at;
+  search s = search_begin(g, hash, n_arg, args);
+  while (g->table[s.at].id &&
+         !(g->table[s.at].hash == hash && same(g, g->table[s.at].id, op, rows, cols, n_arg, args, payload)))
+    search_on(g, &s);
+  return s.at;
 }
 
 void ag_graph_index(ag_graph *g) {
   free(g->table);
   g->table = ag_heap_alloc(sizeof *g->table * g->table_size);
-  uint32_t mask = g->table_size - 1;
   for (int x = 1; x < g->n_node; x++) {
-    uint32_t at = g->nodes[x].hash & mask;
-    while (g->table[at].id) at = (at + 1) & mask;
-    g->table[at] = (ag_place){g->nodes[x].hash, (ag_id)x};
+    const ag_node *n = &g->nodes[x];
+    search s = search_begin(g, n->hash, (int)n->n_arg, g->pool + n->first);
+    while (g->table[s.at].id) search_on(g, &s);
+    g->table[s.at] = (ag_place){n->hash, (ag_id)x};
   }
 }
 
