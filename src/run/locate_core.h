@@ -21,8 +21,8 @@ static __attribute__((noinline)) V locate_on_dense(const ag_fused_args *a, V the
 static __attribute__((noinline)) V locate_by_step(const ag_fused_args *a, V s) {
   V errors[2], any[AG_STEP_N];
   VI failed = v_word_set(0);
-  for (int k = 0; k < AG_STEP_N; k++) any[k] = v_set(1); /* the error is not needed; as in ag_mover_at() */
-  (void)fused_step(AG_FLOW_OF(a, &failed) * a->t, s - *a->t, a->z, a->found_z, 0, any, errors, a->work);
+  for (int k = 0; k < AG_STEP_N; k++) any[k] = v_set(1); /* the error is not needed */
+  (void)fused_step(AG_FLOW_OF(a, &failed) * a->t, s - *a->t, a->z, a->found_z, 1, any, errors, a->work);
   failed |= settle(a, s, a->found_z, v_word_set(~0ULL));
   return v_blend(failed, v_nan(), locate_value(a, s, a->found_z));
 }

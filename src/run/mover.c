@@ -463,8 +463,9 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z) {
   /* the work space of the accepted step must survive: its dense output is still in use */
   double *space = m->space + m->room.size, *dz = space + m->room.size;
   long n_rhs = m->n_rhs;
-  /* without a tolerance: implicit equations are solved to rounding, the error is not needed */
-  int trouble = m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, 0, 1, error, space);
+  /* the error is not needed; in fixed steps implicit equations are solved to rounding */
+  int trouble =
+      m->method->step(m->method, &m->flow, t, s - t, m->z, m->dz, z, dz, m->rtol > 0 ? 1 : 0, 1, error, space);
   if (ag_stepper_solves(m->method)) m->n_rhs = n_rhs + m->method->n_stage;
   for (int i = 0; i < m->n && !trouble; i++) trouble = !isfinite(z[i]);
   return !trouble;

@@ -196,7 +196,7 @@ bool ag_queue_locate(ag_queue *q, const ag_lane_step *s, double *record) {
   double error[2], h = s->t1 - s->t;
   enter(q, s);
   take(s, m->n_carry, s->carry, m->dz);
-  if (ag_mover_step(m, s->t, h, m->rtol, q->r.control.atol, error)) return false;
+  if (ag_mover_step(m, s->t, h, 1, 1, error)) return false;
   if (m->method->dense(m->method, &m->flow, s->t, h, m->z, m->z1, m->space)) return false;
   m->sign[m->n_g - 1] = ag_mover_watch(m, s->t, m->z, m->c, m->g1) ? 0
                                                                    : (m->g1[m->n_g - 1] > 0) - (m->g1[m->n_g - 1] < 0);

@@ -38,9 +38,9 @@ static __attribute__((noinline)) V stretch_on_dense(const stretch_spot *a, V the
 static __attribute__((noinline)) V stretch_by_step(stretch_spot *a, V s) {
   V errors[2], any[AG_STEP_N];
   VI failed = m_eq(s, a->t);                             /* no step at all: events.c looks into it */
-  for (int k = 0; k < AG_STEP_N; k++) any[k] = v_set(1); /* the error is not needed; as in ag_mover_at() */
+  for (int k = 0; k < AG_STEP_N; k++) any[k] = v_set(1); /* the error is not needed */
   a->made++;
-  (void)fused_step(AG_FLOW_OF(&a->m, &failed) a->t, s - a->t, a->m.z, a->m.out, 0, any, errors, a->m.work);
+  (void)fused_step(AG_FLOW_OF(&a->m, &failed) a->t, s - a->t, a->m.z, a->m.out, 1, any, errors, a->m.work);
   failed |= settle(&a->m, s, a->m.out, v_word_set(~0ULL));
   return v_blend(failed, v_nan(), stretch_value(a, s));
 }

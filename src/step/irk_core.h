@@ -27,11 +27,13 @@ static const ag_irk irk_table = AG_IRK_NAMED(AG_IRK_METHOD);
 /* Iterations with one Jacobian, and how many Jacobians. */
 #define AG_IRK_TRIALS 8
 #define AG_IRK_ROUNDS 8
-/* A step whose error is tested (rtol > 0) is solved to a part of its tolerances, min(BESIDE, sqrt(rtol)) (Hairer,
- * Wanner, Solving Ordinary Differential Equations II, IV.8), with one more Jacobian at most: a smaller step is cheaper.
+/* A step whose error is tested (rtol > 0) is solved to a part of its tolerances, max(LEAST/rtol, min(BESIDE,
+ * sqrt(rtol))) (Hairer, Wanner, Solving Ordinary Differential Equations II, IV.8; LEAST is ten roundings, below which
+ * corrections decrease slowly or not at all), with one more Jacobian at most: a smaller step is cheaper.
  * Corrections should decrease by REACH each; as the next step would be about as much harder as it is longer, this
  * limits its size. */
 #define AG_IRK_BESIDE 0.003
+#define AG_IRK_LEAST 2e-15
 #define AG_IRK_TESTED_ROUNDS 2
 #define AG_IRK_REACH 0.3
 #define AG_IRK_STRETCH 3 /* times the last step: how far its polynomial is good for a guess */
@@ -285,7 +287,7 @@ AG_STEP_QUALIFIER VI AG_STEP_FN(judged)(AG_STEP_FLOW AG_STEP_SIZE VI here, int l
   VI done = known & m_lt(rate, v_set(1)) & m_le(now * rate, AG_IRK_DONE * (1.0 - rate)), slow = v_word_set(0);
   if (AG_IRK_TESTED(rtol)) {
     const V by = AG_STEP_FN(beside)(AG_STEP_PASS rtol, atol, z, AG_IRK_W(work)), falls = by / n_->last_by;
-    const V near = v_min(v_set(AG_IRK_BESIDE), v_sqrt(v_set(rtol))) * (1.0 - falls);
+    const V near = v_max(v_set(AG_IRK_LEAST / rtol), v_min(v_set(AG_IRK_BESIDE), v_sqrt(v_set(rtol)))) * (1.0 - falls);
     V rest = by * falls;
     done |= known & m_lt(falls, v_set(1)) & m_le(rest, near);
     for (int i = 0; i < left; i++) rest = rest * falls;

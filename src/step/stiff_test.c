@@ -90,6 +90,29 @@ static int turning_jacobian(void *self, double t, const double *z, double *J) {
   return 0;
 }
 
+/* A point on a damped spring of length 1 that turns at the rate 0.7: q = length (cos, sin)(0.7 t). */
+static const double spring = 1e8, damper = 1e5, rate = 0.7;
+static int whirling(void *self, double t, const double *z, double *dz) {
+  const double r = hypot(z[0], z[1]), along = (z[0] * z[2] + z[1] * z[3]) / (r * r);
+  (void)self, (void)t;
+  for (int i = 0; i < 2; i++) dz[i] = z[2 + i], dz[2 + i] = -(spring * (r - 1) / r + damper * along) * z[i];
+  return 0;
+}
+static int whirling_jacobian(void *self, double t, const double *z, double *J) {
+  const double r = hypot(z[0], z[1]), square = r * r, along = (z[0] * z[2] + z[1] * z[3]) / square;
+  (void)self, (void)t;
+  memset(J, 0, 16 * sizeof *J);
+  J[2] = J[7] = 1;
+  for (int i = 0; i < 2; i++) {
+    J[8 + 5 * i] = -(spring * (r - 1) / r + damper * along);
+    for (int j = 0; j < 2; j++) {
+      J[8 + 4 * i + j] -= z[i] * (spring / r * z[j] + damper * (z[2 + j] - 2 * along * z[j])) / square;
+      J[10 + 4 * i + j] = -damper * z[i] * z[j] / square;
+    }
+  }
+  return 0;
+}
+
 static const stiff all[] = {
     {"van_der_pol", 2, 2000, {2, 0}, {1.706167732170483, -0.8928097010247975e-3}, van_der_pol, van_der_pol_jacobian},
     {"oregonator",
@@ -153,11 +176,32 @@ static void test_method(const ag_stepper *m) {
     }
 }
 
+/* Tolerances near rounding: corrections of 1e-17 cannot be had, so a hundredth of the tolerance takes a few times the
+ * steps, where steps were limited by waiting for such corrections. 1e-12 times the condition of the spring's force. */
+static void test_tight(const ag_stepper *m) {
+  const double length = spring / (spring - rate * rate), speed = rate * length;
+  const stiff p = {"whirling",
+                   4,
+                   20,
+                   {length, 0, 0, speed},
+                   {length * cos(14), length * sin(14), -speed * sin(14), speed * cos(14)},
+                   whirling,
+                   whirling_jacobian};
+  long steps[2], rejected[2];
+  for (int i = 0; i < 2; i++) {
+    const double error = follow(m, &p, i ? 1e-12 : 1e-10, &steps[i], &rejected[i]);
+    if (getenv("AG_TEST_VERBOSE")) printf("%s: %ld + %ld steps, %.1e\n", m->name, steps[i], rejected[i], error);
+    AG_CHECK(error < 1e-9);
+  }
+  AG_CHECK(steps[1] + rejected[1] < 4 * (steps[0] + rejected[0]));
+}
+
 int main(void) {
   for (int i = 0; i < ag_stepper_count(); i++) {
     const ag_stepper *m = ag_stepper_at(i);
     /* of order 1 the errors of N steps, each below the tolerance, add up to its root */
     if (m->error_order && m->order > 1 && (m->needs & AG_NEEDS_JACOBIAN)) test_method(m);
+    if (m->error_order > 2 && (m->needs & AG_NEEDS_JACOBIAN)) test_tight(m);
   }
   return ag_check_report();
 }
