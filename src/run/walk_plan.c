@@ -228,8 +228,8 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
     if (ag_model_has_force(ag_system_model(sys), 1, &o->passages[i].x))
       return wrong(ctx, "first passage of a quantity that reads forces of constraint%s, which are white noise%s", "",
                    "");
-  if (ag_system_dims(sys)->switches)
-    return wrong(ctx, "%s: equations that switch (if, abs, min, max) are not supported with noise%s",
+  if (ag_system_rows_switch(sys))
+    return wrong(ctx, "%s: constraints that switch (if, abs, min, max) are for single paths%s: `anagyre run --seed`",
                  ag_model_name(ag_system_model(sys)), "");
   return AG_OK;
 }
