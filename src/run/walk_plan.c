@@ -221,7 +221,7 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
   AG_TRY(ag_run_fits(ctx, sys, s));
   if (lacks && large)
     return wrong(ctx, "method %s needs %s, which large systems with noise do not offer", s->name, lacks);
-  if (lacks && s->needs & AG_NEEDS_RESIDUAL && discrete)
+  if (lacks && discrete && (s->needs & AG_NEEDS_RESIDUAL || ag_run_is_warm(sys, s)))
     return wrong(ctx, "method %s needs %s, which this system does not have", s->name, discrete);
   if (lacks) return wrong(ctx, "method %s needs %s, which motions with noise do not offer", s->name, lacks);
   for (int i = 0; i < o->n_passage; i++)

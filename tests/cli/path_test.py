@@ -64,6 +64,12 @@ noise W force x' = 0.5*(1 + min(1, abs(x)))
 observable behind = (if x < 0 then 1 else 0), depth = max(0, -x)
 start x = 0.2
 """,
+    # the same at a temperature
+    "beach": """config x in R
+lagrangian x'^2/2 - (if x < 0 then 20*x^2 else 0) - x
+friction x' = 1
+temperature 0.5
+""",
     # a row that switches
     "gate": """config x in R, y in R
 lagrangian (x'^2 + y'^2)/2 - x^2
@@ -278,6 +284,9 @@ def switching():
     done = json.loads(run("ensemble", "wall.nh", *COMMON, "--paths", "64", "--json").stdout)
     behind = done["observables"]["behind"]["mean"][-1]
     check(0 < behind < 1, f"both sides of the wall are reached: {behind}")
+    for words in (["ensemble", "beach.nh"], ["run", "beach.nh", "--path", "0"]):
+        done = run(*words, *COMMON, "--method", "baoab")
+        check("needs equations without switches" in done.stderr, f"why baoab is refused: {done.stderr}")
     run("run", "gate.nh", "--seed", "2", "--dt", "1/64", "--t1", "4", "--every", "1/64", "-o", "gate.csv")
     rows = table("gate.csv")[1]
     check(len(rows) == 257 and min(float(row["x"]) for row in rows) < -0.1, "the gate is passed")
