@@ -284,7 +284,7 @@ def switching():
     done = json.loads(run("ensemble", "wall.nh", *COMMON, "--paths", "64", "--json").stdout)
     behind = done["observables"]["behind"]["mean"][-1]
     check(0 < behind < 1, f"both sides of the wall are reached: {behind}")
-    for words in (["ensemble", "beach.nh"], ["run", "beach.nh", "--path", "0"]):
+    for words in (["ensemble", "beach.nh"], ["run", "beach.nh", "--path", "0", "-o", "beach.csv"]):
         done = run(*words, *COMMON, "--method", "baoab")
         check("needs equations without switches" in done.stderr, f"why baoab is refused: {done.stderr}")
     run("run", "gate.nh", "--seed", "2", "--dt", "1/64", "--t1", "4", "--every", "1/64", "-o", "gate.csv")
