@@ -43,7 +43,7 @@ static void default_columns(ag_ensemble_request *q, bool all) {
       add_item(q, &q->record.columns[i], k);
 }
 
-/* What columns of forces show; events. */
+/* What columns of forces show; events and switches. */
 static void remark(const ag_ensemble_request *q) {
   ag_ctx ctx = {.file = q->ctx->file};
   const ag_model *m = ag_system_model(q->sys);
@@ -51,6 +51,8 @@ static void remark(const ag_ensemble_request *q) {
   for (int i = 0; i < ag_model_n_events(m); i++) ends = ends || ag_model_events(m)[i].terminal;
   if (ends)
     ag_ctx_note(&ctx, (ag_pos){0}, "ensembles do not look for events: paths go on through those that end a single run");
+  if (ag_system_dims(q->sys)->switches)
+    ag_ctx_note(&ctx, (ag_pos){0}, "steps with noise do not end where the equations switch (if, abs, sign, min, max)");
   for (int i = 0; i < q->record.n_column; i++) {
     const ag_column *c = &q->record.columns[i];
     forces = forces || (q->wanted[i] && c->x && ag_model_has_force(m, 1, &c->x));

@@ -149,6 +149,8 @@ ag_id ag_system_spread(ag_system *sys, ag_id x);
 void ag_system_related(ag_system *sys, int n_out, ag_id *outs);
 /* After a step with noise, are reconstructed numbers corrected to agree with images or relations? */
 bool ag_system_corrects(const ag_system *sys);
+/* Do dependent velocities follow from rows that switch (if, abs, ...)? They are read from a branch. */
+bool ag_system_rows_switch(const ag_system *sys);
 /* The roles MINOR and FRAGILE, in this order, on the reduced state; NULL if there is neither. bounds: what the minors
  * must stay above. */
 ag_tape *ag_system_guard(ag_system *sys);

@@ -102,6 +102,11 @@ void ag_switches_find(derive *d, ag_id *rows, ag_id *velocity, const ag_id *forc
   ag_choices_done(&f);
 }
 
+bool ag_system_rows_switch(const ag_system *sys) {
+  const ag_tape *xi = sys->tapes[AG_ROLE_XI];
+  return sys->n.switches && xi && xi->n_need[AG_SEG_C] > sys->n.c - sys->n.switches;
+}
+
 ag_tape *ag_system_pointwise(ag_system *sys, int role) {
   int n = sys->n_made[role];
   ag_graph *g = sys->model->graph;

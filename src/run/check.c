@@ -92,6 +92,11 @@ static unsigned offers(const ag_system *sys, const ag_run_options *o) {
          (noise ? noise_offers(sys, o->method) : AG_NEEDS_ONE_SIDED);
 }
 
+bool ag_run_is_warm(const ag_system *sys, const ag_stepper *s) {
+  const int n = ag_model_n_baths(ag_system_model(sys));
+  return s->needs & AG_NEEDS_BATH && n && n == ag_system_dims(sys)->channel;
+}
+
 static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_options *o) {
   ag_pos nowhere = {0};
   if (!o->method) {
@@ -101,7 +106,8 @@ static ag_status check_method(ag_ctx *ctx, const ag_system *sys, const ag_run_op
   const char *lacks = ag_stepper_lacks(o->method, offers(sys, o));
   const ag_discrete_form form = (ag_discrete_form)o->method->form;
   const char *discrete = o->multipliers ? NULL : ag_system_discrete_lacks(sys, form, o->noise == AG_NOISE_PATH);
-  if (lacks && o->method->needs & (AG_NEEDS_RESIDUAL | AG_NEEDS_GRADIENT) && discrete) {
+  const bool forms = o->method->needs & (AG_NEEDS_RESIDUAL | AG_NEEDS_GRADIENT) || ag_run_is_warm(sys, o->method);
+  if (lacks && forms && discrete) {
     ag_ctx_error(ctx, nowhere, "method %s needs %s, which this system does not have", o->method->name, discrete);
     return AG_WRONG;
   }

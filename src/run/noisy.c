@@ -63,6 +63,12 @@ bool ag_run_turned(const ag_system *sys, const ag_stepper *s, ag_work *work, dou
   return ag_system_elimination(sys) == AG_ELIM_BASIS && ag_work_basis(work, t1, z1, c) < ag_turn_most_of_path(s);
 }
 
+/* Velocities that follow from rows that switch are read from a branch: the one at the end of the step. */
+static void branch(run *r) {
+  ag_mover *m = &r->m;
+  if (!m->full && ag_system_dims(r->sys)->switches) ag_work_branches(m->work, r->t, m->z, m->c);
+}
+
 static ag_end step(run *r, walk *w) {
   ag_mover *m = &r->m;
   unsigned long long k = (unsigned long long)r->res->steps;
@@ -78,7 +84,9 @@ static ag_end step(run *r, walk *w) {
   swap(&m->dz, &m->dz1);
   r->t = t1;
   r->res->steps++;
+  branch(r);
   trouble = m->in_place ? ag_mover_restore(m, t1, m->z, m->c, &changed) : ag_mover_settle(m, t1, m->z, m->c, &changed);
+  branch(r);
   return trouble ? ag_trajectory_trouble(trouble) : AG_END_TIME;
 }
 

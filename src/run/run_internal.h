@@ -268,6 +268,8 @@ bool ag_mover_at(ag_mover *m, double t, double s, double *z);
 bool ag_mover_settled(ag_mover *m, double t, double s);
 bool ag_mover_point(ag_mover *m, double t, double s);
 
+/* check.c: does the method need noise of friction at a temperature alone, and has the system no other? */
+bool ag_run_is_warm(const ag_system *sys, const ag_stepper *s);
 /* noisy.c: did the constraints turn too far for a step of s from where their basis was chosen? */
 bool ag_run_turned(const ag_system *sys, const ag_stepper *s, ag_work *work, double t1, const double *z1,
                    const double *c);

@@ -221,15 +221,15 @@ static ag_status check(ag_ctx *ctx, ag_system *sys, const ag_ensemble_options *o
   AG_TRY(ag_run_fits(ctx, sys, s));
   if (lacks && large)
     return wrong(ctx, "method %s needs %s, which large systems with noise do not offer", s->name, lacks);
-  if (lacks && s->needs & AG_NEEDS_RESIDUAL && discrete)
+  if (lacks && discrete && (s->needs & AG_NEEDS_RESIDUAL || ag_run_is_warm(sys, s)))
     return wrong(ctx, "method %s needs %s, which this system does not have", s->name, discrete);
   if (lacks) return wrong(ctx, "method %s needs %s, which motions with noise do not offer", s->name, lacks);
   for (int i = 0; i < o->n_passage; i++)
     if (ag_model_has_force(ag_system_model(sys), 1, &o->passages[i].x))
       return wrong(ctx, "first passage of a quantity that reads forces of constraint%s, which are white noise%s", "",
                    "");
-  if (ag_system_dims(sys)->switches)
-    return wrong(ctx, "%s: equations that switch (if, abs, min, max) are not supported with noise%s",
+  if (ag_system_rows_switch(sys))
+    return wrong(ctx, "%s: constraints that switch (if, abs, min, max) are for single paths%s: `anagyre run --seed`",
                  ag_model_name(ag_system_model(sys)), "");
   return AG_OK;
 }

@@ -56,6 +56,28 @@ noise W transport Omega = [0.1, 0.2, 0.1]
 observable square = dot(x, x)
 start x = [1.2, 0, -1.6], Omega = [0.1, 0.2, 0.3]
 """,
+    # equations that switch: a soft wall and a drag
+    "wall": """config x in R
+lagrangian x'^2/2 - (if x < 0 then 20*x^2 else 0) - x
+force x' = -0.3*abs(x')*x'
+noise W force x' = 0.5*(1 + min(1, abs(x)))
+observable behind = (if x < 0 then 1 else 0), depth = max(0, -x)
+start x = 0.2
+""",
+    # the same at a temperature
+    "beach": """config x in R
+lagrangian x'^2/2 - (if x < 0 then 20*x^2 else 0) - x
+friction x' = 1
+temperature 0.5
+""",
+    # a row that switches
+    "gate": """config x in R, y in R
+lagrangian (x'^2 + y'^2)/2 - x^2
+constraint y' = abs(x)*x'
+noise W force x' = 0.3
+observable slack = y' - abs(x)*x', off = y - x*abs(x)/2
+start x = 0.5, y = 0.125
+""",
     # a point pushed at random over a globe: every coordinate is read by the equations
     "globe": """config x in R^3
 lagrangian dot(x', x')/2 - x[3]
@@ -255,6 +277,24 @@ def far():
     check(done["failed"] == 0, f"a basis: {done['failed']} paths failed")
 
 
+def switching():
+    """Paths of equations that switch go through lanes; velocities that follow from rows that switch are on them."""
+    for method in ("euler_heun", "midpoint", "log_heun", "euler_maruyama"):
+        same_paths("wall.nh", method, 5)
+    done = json.loads(run("ensemble", "wall.nh", *COMMON, "--paths", "64", "--json").stdout)
+    behind = done["observables"]["behind"]["mean"][-1]
+    check(0 < behind < 1, f"both sides of the wall are reached: {behind}")
+    for words in (["ensemble", "beach.nh"], ["run", "beach.nh", "--path", "0", "-o", "beach.csv"]):
+        done = run(*words, *COMMON, "--method", "baoab")
+        check("needs equations without switches" in done.stderr, f"why baoab is refused: {done.stderr}")
+    run("run", "gate.nh", "--seed", "2", "--dt", "1/64", "--t1", "4", "--every", "1/64", "-o", "gate.csv")
+    rows = table("gate.csv")[1]
+    check(len(rows) == 257 and min(float(row["x"]) for row in rows) < -0.1, "the gate is passed")
+    check(max(abs(float(row["slack"])) for row in rows) < 1e-14, "velocities on the row")
+    check(max(abs(float(row["off"])) for row in rows) < 1e-3, "positions along the row")
+    check(run("ensemble", "gate.nh", *COMMON).returncode == 2, "rows that switch are for single paths")
+
+
 def large():
     """Step 17 of this path grows by 6.3 standard deviations: implicit equations get 6 (docs/ensemble.md)."""
     words = ["spring.nh", "--seed", "1", "--path", "1091016", "--dt", "0.25", "--t1", "5", "--every", "0.25"]
@@ -343,6 +383,7 @@ def main():
     # comments do not stand in the way of those who read tables
     check(run("plot", "path.csv", "--term").returncode == 0, "a table with a comment is plotted")
     far()
+    switching()
     large()
     continued()
     killed()
