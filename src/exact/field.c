@@ -147,12 +147,15 @@ uint64_t ag_field_next_signs(uint64_t signs, int from, int n_root) {
 
 /* ---- linear algebra ---- */
 
+enum { WIDE = 256 /* columns of which a pivot takes more time than a look at the clock */ };
+
 int ag_field_echelon(const ag_field *f, int n_row, int n_col, uint64_t *A, int *pivots) {
   int rank = 0;
   for (int j = 0; j < n_col && rank < n_row; j++) {
     int i = rank;
     while (i < n_row && !A[(size_t)i * (size_t)n_col + (size_t)j]) i++;
     if (i == n_row) continue;
+    if (n_col > WIDE) ag_heap_tick();
     uint64_t *row = A + (size_t)rank * (size_t)n_col, *other = A + (size_t)i * (size_t)n_col;
     for (int k = j; k < n_col && i != rank; k++) {
       uint64_t x = row[k];

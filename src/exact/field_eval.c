@@ -304,8 +304,11 @@ static void t_det(const world *w, int n, T *A, T *r) {
 
 #include "exact/reader_core.h"
 
+enum { LONG = 4096 /* values of a program that takes more time than a look at the clock */ };
+
 ag_field_status ag_field_eval(const ag_program *p, ag_field *f, const uint64_t *in, uint64_t *out) {
   if (p->opaque) return AG_FIELD_OPAQUE;
+  if (p->n_value > LONG) ag_heap_tick();
   world w = {.f = f, .prime = f->below != ag_field_at(0, 0).below};
   w.quarters = &p->quarters[w.prime];
   T *v = ag_heap_alloc(sizeof *v * (size_t)(p->n_value + 1));
