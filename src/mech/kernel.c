@@ -70,29 +70,30 @@ static int by_minors(const choice *c, ag_id det, ag_id s, ag_id *v) {
   return size;
 }
 
-/* The shortest solution -S^T (S S^T)^-1 s, by Cramer's rule; returns its length as text. */
+/* The shortest solution -S^T (S S^T)^-1 s, by Cramer's rule; returns its length as text, 0 where the determinant is one
+ * term, such as 1 for a heading. */
 static int shortest(const choice *c, ag_id s, ag_id *v) {
   ag_graph *g = c->g;
   int all[MAX_ROWS] = {0, 1, 2, 3}, size = 0;
   choice square = {g, c->k, c->k, ag_mul(g, c->S, ag_transpose(g, c->S)), all};
   ag_id w[MAX_ROWS], det = minor(&square, -1, 0);
   for (int j = 0; j < c->k; j++) w[j] = ag_div(g, minor(&square, j, s), det);
-  ag_id y0 = ag_neg(g, ag_mul(g, ag_transpose(g, c->S), ag_stack(g, c->k, 1, w)));
+  ag_id St = ag_transpose(g, c->S), column_w = ag_stack(g, c->k, 1, w), y0 = ag_neg(g, ag_mul(g, St, column_w));
   for (int i = 0; i < c->n; i++) {
     v[i] = ag_entry(g, y0, i, 0);
     ag_normal_form(g, 0, NULL, NULL, 1, &v[i]);
     size += ag_normal_size(g, v[i]);
   }
-  return size;
+  return ag_node_op(g, det) == AG_OP_ADD || ag_node_op(g, det) == AG_OP_SUB ? size : 0;
 }
 
 /* A solution of S y + s = 0. A minor that varies may vanish where S has its full rank, S S^T never does; the shortest
- * solution is taken then unless it is far longer to read. */
+ * solution is taken then unless it is twice as long. */
 static void particular(derive *d, const choice *c, ag_id s, ag_id *y0) {
   ag_id v[MAX_COLUMNS], regular[MAX_COLUMNS], det = minor(c, -1, 0);
   int size = by_minors(c, det, s, v);
   bool varies = ag_depends(c->g, 1, &det, d->nc, d->q) || ag_depends(c->g, 1, &det, 1, &d->m->t);
-  bool better = varies && !ag_is_zero(c->g, s) && shortest(c, s, regular) <= 3 * size;
+  bool better = varies && !ag_is_zero(c->g, s) && shortest(c, s, regular) <= 2 * size;
   *y0 = ag_stack(c->g, c->n, 1, better ? regular : v);
 }
 
