@@ -264,7 +264,9 @@ static ag_end small_steps(run *r, double *t1) {
   if (reason != AG_END_TIME) return reason;
   if (r->cut == AG_END_TIME && !r->corner) memcpy(m->z, r->keep, sizeof(double) * (size_t)n_core);
   *t1 = r->t;
-  swap(&m->z, &m->z1); /* the end of the interval, as the caller expects it */
+  /* the end of the interval, as the caller expects it; what the method carries on is that of the last small step */
+  swap(&m->z, &m->z1);
+  memcpy(m->dz1 + m->n, m->dz + m->n, sizeof(double) * (size_t)(m->n_carry - m->n));
   return ag_mover_rhs(m, *t1, m->z1, m->dz1) ? ag_trajectory_trouble(m->trouble) : AG_END_TIME;
 }
 
