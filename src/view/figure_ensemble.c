@@ -63,7 +63,10 @@ static void put_outline(ag_curve *c, long n, const long *count, double from, dou
   const long joined = joined_bins(n, count, all), bins = (n + joined - 1) / joined;
   c->n = 2 * bins + 2;
   c->x = ag_heap_alloc(sizeof(double) * (size_t)c->n), c->y = ag_heap_alloc(sizeof(double) * (size_t)c->n);
-  for (long b = 0; b <= bins; b++) c->x[2 * b] = c->x[2 * b + 1] = from + width * (double)(b * n / bins);
+  for (long b = 0; b <= bins; b++) {
+    const long edge = b * n / bins;
+    c->x[2 * b] = c->x[2 * b + 1] = from + width * (double)edge;
+  }
   for (long b = 0; b < bins; b++) {
     const long first = b * n / bins, end = (b + 1) * n / bins;
     double sum = 0;
