@@ -168,9 +168,10 @@ static void run(ag_builder *b, const ag_stmt *s, int k, loop_body *body, void *d
       if (b->noted != b->ctx->n_error)
         ag_ctx_note(b->ctx, loop->pos, "with %s = %.0f", ag_scope_text(b, loop->name), i);
       b->noted = b->ctx->n_error;
-      return;
+      break;
     }
   }
+  b->later_round[k] = false;
 }
 
 void ag_target_loop(ag_builder *b, const ag_stmt *s, loop_body *body, void *data) {

@@ -148,8 +148,11 @@ static void warn_degrees(ag_builder *b, ag_pos pos, const char *name, double v) 
               name ? "the angle `" : "this angle", name ? name : "", name ? "`" : "", v, v / 6.283185307179586, v);
 }
 
+/* The first member of a family speaks for all: with a running index whole numbers come by counting. */
 void ag_verify_angle(ag_builder *b, ag_pos pos, const char *name, ag_id x) {
   double v;
+  for (size_t k = 0; k < sizeof b->later_round / sizeof *b->later_round; k++)
+    if (b->later_round[k]) return;
   if (x && ag_constant(b->g, x, &v) && looks_like_degrees(v)) warn_degrees(b, pos, name, v);
 }
 
@@ -188,12 +191,24 @@ static void warn_degrees_of_param(ag_builder *b, int i, double v) {
   ag_scope_source(b, NULL, file);
 }
 
+/* Does start i come from the same text as an earlier one? */
+static bool is_later_member(const ag_model *m, int i) {
+  const ag_origin *from = i < m->n_origins ? m->origins[i] : NULL;
+  const ag_pos at = m->starts[i].pos;
+  for (int j = 0; j < i; j++) {
+    const ag_pos pos = m->starts[j].pos;
+    if (pos.line == at.line && pos.col == at.col && (j < m->n_origins ? m->origins[j] : NULL) == from) return true;
+  }
+  return false;
+}
+
 static void check_degrees_of_angles(ag_builder *b) {
   const ag_model *m = b->m;
   double v;
   for (int i = 0; i < m->n_starts; i++) {
     const ag_start *s = &m->starts[i];
-    if (!starts_angle(b, s) || !ag_constant(b->g, s->x, &v) || !looks_like_degrees(v)) continue;
+    if (!starts_angle(b, s) || !ag_constant(b->g, s->x, &v) || !looks_like_degrees(v) || is_later_member(m, i))
+      continue;
     const char *file = b->ctx->file, *source = b->ctx->source;
     const ag_origin *from = i < m->n_origins ? m->origins[i] : NULL;
     if (from) b->ctx->file = from->label, b->ctx->source = from->text;

@@ -98,6 +98,16 @@ start theta = {theta}, y = {y}, z = {z}
         for start in ("start coin.theta = 70*deg", "start coin.R = rotation(e1, 70*deg)", "start coin.theta = 1, coin.psi' = 45"):
             self.assertEqual(said(start), [], start)
 
+    def test_families(self):
+        """Angles counted by a running index are not taken for degrees; a family that starts with such a number is, once."""
+        def said(start):
+            text = (f"model m\nconfig th in S1 [12], R in SO3 velocity Omega [12]\n"
+                    f"lagrangian sum(i in 1..12, th[i]'^2/2 + dot(Omega[i], Omega[i])/2 + cos(th[i]))\nstart {start} for i in 1..12\n")
+            found = self.json("run", "-", "--t1", "0.1", stdin=text.encode())["warnings"]
+            return sum("degrees" in w["message"] for w in found)
+        for start, wanted in (("th[i] = i", 0), ("th[i] = 10*i", 1), ("R[i] = rotation(e3, i)", 0), ("R[i] = rotation(e3, 30*i)", 1)):
+            self.assertEqual(said(start), wanted, start)
+
     def test_not_warned(self):
         self.assertEqual(self.warnings(theta="70*deg", tilt="30*deg"), [])
         self.assertEqual(self.warnings(theta=3, y=12.5, z=70), [])  # z is a length
