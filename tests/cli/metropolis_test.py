@@ -179,7 +179,7 @@ REFUSED = (
     ("param kT = 0\n" + WARM.replace("0.5\n", "kT\n"), "obabo", "the temperature has to be positive"),
     # no Gibbs law
     (WARM + "force q' = -0.1*q\n", "obabo", "does not account for forces besides friction"),
-    (WARM + "process N drift -N\nobservable n = N\n", "obabo", "friction and temperature alone"),
+    (WARM + "process N drift -N\nobservable n = N\n", "obabo", "a state without processes"),
     (WARM.replace("1/2*q^2", "(1 + 0.1*sin(t))/2*q^2"), "obabo", "depend on time"),
     ("config x in R^2\nlagrangian 1/2*dot(x', x') + 0.3*(x[1]*x'[2] - x[2]*x'[1])\nfriction x' = 1\ntemperature 1\n",
      "ovo_rattle", "linear in the velocities"),
