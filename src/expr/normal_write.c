@@ -7,13 +7,16 @@
 
 #include "expr/normal_internal.h"
 
+static bool is_broken_number(const ag_graph *g, ag_id x) {
+  return g->nodes[x].op == AG_OP_NUM && g->nodes[x].payload.num != floor(g->nodes[x].payload.num);
+}
+
 /* A fraction as a term: x*(1 + 2*y) reads better than 2*x*(1/2 + y), and so does a quotient of sums. */
 static int broken(const ag_graph *g, ag_id x) {
-  double v = g->nodes[x].payload.num;
+  const ag_id *of = &g->pool[g->nodes[x].first];
   if (g->nodes[x].op == AG_OP_DIV) return 1;
-  if (g->nodes[x].op == AG_OP_MUL && broken(g, g->pool[g->nodes[x].first]) == 3) /* 0.5*(a/b) */
-    return g->nodes[g->pool[g->nodes[x].first + 1]].op == AG_OP_DIV;
-  return g->nodes[x].op == AG_OP_NUM && v != floor(v) ? 3 : 0;
+  if (g->nodes[x].op == AG_OP_MUL && is_broken_number(g, of[0])) return g->nodes[of[1]].op == AG_OP_DIV; /* 0.5*(a/b) */
+  return is_broken_number(g, x) ? 3 : 0;
 }
 
 /* Without what its arguments add. */
