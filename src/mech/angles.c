@@ -3,15 +3,6 @@
  * sin(th - ph). */
 #include "mech/sheet.h"
 
-static ag_id top_of(const ag_sheet *s) {
-  ag_id top = 0;
-  for (int i = 0; i < s->n; i++) {
-    if (s->lines[i].left > top) top = s->lines[i].left;
-    if (s->lines[i].right > top) top = s->lines[i].right;
-  }
-  return top;
-}
-
 /* Per node up to top: is it the angle of a sine or a cosine on the sheet? */
 static bool *angles_on(const ag_sheet *s, ag_id top) {
   const ag_graph *g = s->g;
@@ -56,7 +47,7 @@ static void settle(ag_sheet *s, ag_id one, ag_id other) {
 }
 
 void ag_sheet_angles(ag_sheet *s) {
-  ag_id top = top_of(s);
+  ag_id top = ag_sheet_top(s);
   bool *angle = angles_on(s, top);
   for (ag_id x = 1; x <= top; x++) {
     ag_id other = angle[x] && ag_node_op(s->g, x) == AG_OP_SUB ? ag_neg(s->g, x) : x;

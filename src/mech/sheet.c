@@ -213,7 +213,7 @@ static void add_name(names *k, ag_id x, ag_id input) {
   k->input[k->n++] = input;
 }
 
-static ag_id top_of(const ag_sheet *s) {
+ag_id ag_sheet_top(const ag_sheet *s) {
   ag_id top = 0;
   for (int i = 0; i < s->n; i++) {
     if (s->lines[i].left > top) top = s->lines[i].left;
@@ -270,7 +270,7 @@ static usage *count_uses(const ag_sheet *s, ag_id top) {
 /* Lets: factors that the normal form has found, and vectors and matrices, also without their guards. */
 static void name_lets(ag_sheet *s, names *k) {
   const ag_model *m = s->sys->model;
-  ag_id top = top_of(s);
+  ag_id top = ag_sheet_top(s);
   usage *u = count_uses(s, top);
   for (int i = 0; i < m->n_lets; i++) {
     ag_id x = ag_sheet_turned(s, m->lets[i].x), plain;
@@ -330,7 +330,7 @@ static int longest(const usage *u) {
 /* Pieces that are long and written twice, or too long to stand in a product, a quotient or a function. */
 static void name_long(ag_sheet *s, names *k) {
   const ag_graph *g = s->g;
-  ag_id top = top_of(s);
+  ag_id top = ag_sheet_top(s);
   usage *u = count_uses(s, top);
   int *sizes = ag_heap_alloc(sizeof *sizes * ((size_t)top + 1)), serial = 0;
   const char **texts = NULL;

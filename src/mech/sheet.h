@@ -41,6 +41,7 @@ void ag_sheet_cancel(const ag_sheet *s, ag_id *left, ag_id *right);
 ag_id ag_sheet_plain(const ag_sheet *s, ag_id x); /* x without guards that only serve the computation */
 /* A new name for a node of this shape: an input. */
 ag_id ag_sheet_name(ag_sheet *s, const char *name, int rows, int cols, ag_leaf leaf);
+ag_id ag_sheet_top(const ag_sheet *s); /* the last node that a line shows */
 void ag_sheet_print(ag_sheet *s, ag_text *out);
 
 /* momenta.c: rotations are printed by names from now on, inputs that the caller defines on lines; x in terms of them;
