@@ -113,6 +113,16 @@ static const struct {
     {AG_ROLE_OBSERVE, "observe", "o", "observe(t, x, c, p, o)     the observables (c is not used)"},
 };
 
+/* Does a function solve with a sparse matrix? */
+static bool is_sparse(const ag_system *sys) {
+  bool sparse = false;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    const ag_tape *tape = ag_system_role(sys, functions[i].role);
+    sparse = sparse || (tape && tape->n_ldl > 0);
+  }
+  return sparse;
+}
+
 static void put_functions(emitter *e, const char *const *state) {
   bool lambda;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -219,7 +229,7 @@ void ag_emit(ag_system *sys, bool with_main, ag_text *out) {
   const char **names = names_of(&e, ag_system_dims(sys)->z, ag_reduced_name);
   if (ag_system_dims(sys)->tangent <= MAX_JACOBIAN) (void)ag_system_jacobian(sys);
   put_head(&e, names);
-  ag_cgen_plain(ag_system_role(sys, AG_ROLE_RHS)->n_ldl > 0, out);
+  ag_cgen_plain(is_sparse(sys), out);
   double *x = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->x + 1)),
          *z = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->z + 1));
   double *c = ag_heap_alloc(sizeof(double) * (size_t)(ag_system_dims(sys)->c + 1));

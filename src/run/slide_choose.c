@@ -237,8 +237,9 @@ static bool many_modes(many *a) {
 static bool try_modes(many *a) {
   enum { MOST = 7 };
   int n_code = 1;
+  if (a->n > MOST) return false;
   for (int i = 0; i < a->n; i++) n_code *= MODES;
-  for (int code = 0; code < n_code && a->n <= MOST; code++) {
+  for (int code = 0; code < n_code; code++) {
     for (int k = 0, rest = code; k < a->n; k++, rest /= MODES) a->mode[k] = rest % MODES - 1;
     bool good = many_solve(a);
     for (int k = 0; k < a->n && good; k++) good = better(a, k) == a->mode[k];
